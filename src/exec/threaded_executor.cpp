@@ -24,7 +24,7 @@
 // back in batches.
 //
 // Replays. Operations without a node are in the deques as nodes are, and a thread runs a streak of them in one loop.
-// Before it sleeps it looks through the proxies (graph/replay.hpp).
+// Before it sleeps it looks at the proxies (graph/replay.hpp).
 //
 // Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
 // (exec/single_thread.hpp).
@@ -109,6 +109,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     Sleeper sleeper;
     std::uint64_t random = 0;   ///< for the choice of victims
     std::uint64_t jobs_ns = 0;  ///< spent on background jobs
+    std::uint64_t looked = 0;   ///< at proxies
     std::atomic<std::uint64_t> executed{0}, stolen{0}, sleeps{0}, idle_ns{0};
   };
   /// To a counter of this thread's slot: one writer, so no read-modify-write is needed.
@@ -553,7 +554,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   }
 
   void look_at_proxies(Slot& slot) {
-    for_each_linked(proxies_.take_done(), [&](Node& proxy) { finish(slot, proxy, false); });
+    for_each_linked(proxies_.take_done_since(slot.looked),
+                    [&](Node& proxy) { finish(slot, proxy, false); });
     flush(slot);  // the thread may be about to sleep
   }
 

@@ -42,16 +42,16 @@
 // operation is done. The scope's owner makes it. It is in the executor's table of proxies until somebody takes it out, to
 // complete it. No proxy is forgotten. The thread that has done an operation stores `done`, then looks at kProxies, and if
 // that is set at the table; the owner sets kProxies, then enters the proxy under the table's lock, then looks at `done`.
-// When the thread misses kProxies and the owner misses `done`, the entry is found later: every thread looks through the
-// table, under its lock, before it sleeps. Either the entry is there by then, or the owner locks the table afterwards,
-// and sees `done`. So when all other threads sleep, a proxy in the table means an operation that is not done.
+// When the thread misses kProxies and the owner misses `done`, the entry is found later: before it sleeps, every thread
+// looks through what has come into the table since it looked last, under the lock. (It could not miss what was there
+// then.) Either the entry is there by now, or the owner locks the table afterwards, and sees `done`. So when all other
+// threads sleep, a proxy in the table means an operation that is not done.
 //
 // Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode: whoever lowers,
 // holds or runs it, as said above; what few replays need: any thread the failures and, under the table's lock,
-// `has_proxy`; the owner the rest.
+// `proxy`; the owner the rest.
 
 #include <atomic>
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -138,8 +138,9 @@ struct alignas(64) Replay {
   PathOrder* const order;  ///< gets the durations of a replay with kTimed
   /// The nodes of issued operations that have one. Written before these are issued; the watermark publishes them.
   std::vector<Node*> graph_nodes;
-  /// Which operations have an open proxy (Proxies). A thread that does not see it in time finds the proxy later.
-  std::vector<std::atomic<bool>> has_proxy;
+  /// By operation: the number of its open proxy in Proxies, or 0. A thread that does not see it in time finds the proxy
+  /// later.
+  std::vector<std::atomic<std::uint64_t>> proxy;
   /// Owner: the chain was left here, the replay that a slot is reserved for will not come.
   bool ends_chain = false;
   /// Owner: its operations are run in order, without counts (graph/replays.hpp).
@@ -199,21 +200,27 @@ class Proxies {
   /// Owner: an issued operation gets a proxy. It may be done by now: the caller then takes the proxy out.
   void add(Replay& replay, std::uint32_t index, Node& proxy);
   /// Owner: the proxy that the operation has, null if none.
-  [[nodiscard]] Node* find(Replay& replay, std::uint32_t index);
-  /// Any thread: takes out the proxies of operations [from, to) of the replay that are done, with their failures; null:
-  /// of all replays, which it looks through. Returns them as a list (Node::next), for the caller to complete.
-  [[nodiscard]] Node* take_done(Replay* replay = nullptr, std::uint32_t from = 0,
-                                std::uint32_t to = 0);
+  [[nodiscard]] Node* find(const Replay& replay, std::uint32_t index);
+  /// Any thread: takes out the proxies of operations [from, to) of the replay that are done, with their failures. Returns
+  /// them as a list (Node::next), for the caller to complete.
+  [[nodiscard]] Node* take_done(Replay& replay, std::uint32_t from, std::uint32_t to);
+  /// Any thread, before it sleeps: the same of all that have been added since its last look. `looked`: how many had been
+  /// added then; brought up to date.
+  [[nodiscard]] Node* take_done_since(std::uint64_t& looked);
 
  private:
-  struct Key {
+  struct Open {
     Replay* replay;
     std::uint32_t index;
-    auto operator<=>(const Key&) const = default;
+    Node* proxy;
   };
+  using Table = std::map<std::uint64_t, Open, std::less<>,
+                         SureAllocator<std::pair<const std::uint64_t, Open>>>;
+  Table::iterator take_if_done(Table::iterator at, Node*& taken);
 
   std::mutex mutex_;
-  std::map<Key, Node*, std::less<>, SureAllocator<std::pair<const Key, Node*>>> open_;
+  std::uint64_t added_ = 0;
+  Table open_;  ///< by how many had been added with it
 };
 
 }  // namespace refrain::exec

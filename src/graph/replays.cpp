@@ -19,9 +19,9 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
       scope_(scope),
       template_(recorded),
       order_(executor.options().path_order ? std::make_unique<PathOrder>(recorded) : nullptr),
-      most_slots_(std::max(kLeastSlots, slots != 0 ? slots
-                                                   : static_cast<std::uint32_t>(
-                                                         scope.window().size() / recorded.size()))),
+      // Twice as many as fill the window: a wait for room is for a part of the window, one for a slot for a single slot.
+      most_slots_(std::max<std::size_t>(
+          kLeastSlots, slots != 0 ? slots : 2 * scope.window().size() / recorded.size())),
       to_the_end_(executor.threads() == 1 || !recorded.with_node.empty()),
       burst_(executor.replay_burst()) {}
 
@@ -39,7 +39,7 @@ Replay::Replay(const Template& template_, Scope& its_scope, PathOrder* path_orde
       scope(its_scope),
       order(path_order),
       graph_nodes(template_.with_node.size()),
-      has_proxy(template_.size()) {
+      proxy(template_.size()) {
   for (std::uint32_t i = 0; i < template_.size(); ++i) (new (live() + i) LiveNode)->index = i;
 }
 
@@ -104,7 +104,7 @@ void Replays::finish(Replay& replay) {
 
 /// Completes the proxies of those of the operations that are done.
 void Replays::finish_proxies(Replay& replay, std::uint32_t from, std::uint32_t to) {
-  for_each_linked(executor_.proxies().take_done(&replay, from, to),
+  for_each_linked(executor_.proxies().take_done(replay, from, to),
                   [this](Node& proxy) { executor_.finish(proxy); });
 }
 
@@ -431,32 +431,40 @@ void Proxies::add(Replay& replay, std::uint32_t index, Node& proxy) {
   // release: partner of the acquire by who has done an operation.
   replay.events.fetch_or(kProxies, std::memory_order_release);
   const std::lock_guard lock(mutex_);
-  open_.emplace(Key{&replay, index}, &proxy);
-  replay.has_proxy[index].store(true, std::memory_order_relaxed);
+  open_.emplace_hint(open_.end(), ++added_, Open{&replay, index, &proxy});
+  replay.proxy[index].store(added_, std::memory_order_relaxed);
 }
 
-Node* Proxies::find(Replay& replay, std::uint32_t index) {
+Node* Proxies::find(const Replay& replay, std::uint32_t index) {
   const std::lock_guard lock(mutex_);
-  const auto found = open_.find({&replay, index});
-  return found != open_.end() ? found->second : nullptr;
+  const auto found = open_.find(replay.proxy[index].load(std::memory_order_relaxed));
+  return found != open_.end() ? found->second.proxy : nullptr;
 }
 
-Node* Proxies::take_done(Replay* replay, std::uint32_t from, std::uint32_t to) {
+Node* Proxies::take_done(Replay& replay, std::uint32_t from, std::uint32_t to) {
   Node* taken = nullptr;
   const std::lock_guard lock(mutex_);
-  for (auto at = open_.lower_bound({replay, from}); at != open_.end();) {
-    const auto [key, proxy] = *at;
-    if (replay != nullptr && Key{replay, to} <= key) break;
-    if (!key.replay->is_done(key.index)) {
-      ++at;
-      continue;
-    }
-    at = open_.erase(at);
-    key.replay->has_proxy[key.index].store(false, std::memory_order_relaxed);
-    if (const Failure* failure = key.replay->failure_of(key.index)) pass_failure(*failure, *proxy);
-    proxy->next = std::exchange(taken, proxy);
-  }
+  for (std::uint32_t i = from; i < to; ++i)
+    if (const std::uint64_t number = replay.proxy[i].load(std::memory_order_relaxed))
+      take_if_done(open_.find(number), taken);
   return taken;
+}
+
+Node* Proxies::take_done_since(std::uint64_t& looked) {
+  Node* taken = nullptr;
+  const std::lock_guard lock(mutex_);
+  for (auto at = open_.upper_bound(std::exchange(looked, added_)); at != open_.end();)
+    at = take_if_done(at, taken);
+  return taken;
+}
+
+Proxies::Table::iterator Proxies::take_if_done(Table::iterator at, Node*& taken) {
+  const auto [replay, index, proxy] = at->second;
+  if (!replay->is_done(index)) return std::next(at);
+  replay->proxy[index].store(0, std::memory_order_relaxed);
+  if (const Failure* failure = replay->failure_of(index)) pass_failure(*failure, *proxy);
+  proxy->next = std::exchange(taken, proxy);
+  return open_.erase(at);
 }
 
 // --- what the nodes run ------------------------------------------------------------------------------

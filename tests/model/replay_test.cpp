@@ -342,6 +342,33 @@ TEST_P(ReplaysOnBoth, TheUserIsToldOfEachOperation) {
   EXPECT_EQ(executor_->counters().executed, 20U);
 }
 
+// The thread that has done an operation and the owner may both miss each other: the proxy is found by the next look of
+// the thread. A look goes through what has been added since the last, not through all.
+TEST_P(ReplaysOnBoth, AMissedProxyIsFoundByTheNextLook) {
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    const std::unique_ptr<Replay> replay(new (2) Replay(*chains_, scope, nullptr));
+    replay->number = 1;
+    Proxies proxies;
+    Node first, second;
+    std::uint64_t looked = 0;
+    proxies.add(*replay, 0, first);
+    EXPECT_EQ(proxies.find(*replay, 0), &first);
+    EXPECT_EQ(proxies.find(*replay, 1), nullptr);
+    EXPECT_EQ(proxies.take_done_since(looked), nullptr) << "it is not done";
+
+    proxies.add(*replay, 1, second);
+    for (int i : {0, 1}) replay->live()[i].done.store(1);
+    EXPECT_EQ(proxies.take_done_since(looked), &second);
+    EXPECT_EQ(second.next, nullptr) << "the first was there at the look before, and done later";
+    EXPECT_EQ(proxies.take_done_since(looked), nullptr);
+    EXPECT_EQ(proxies.take_done(*replay, 0, 2), &first);
+    EXPECT_EQ(proxies.take_done(*replay, 0, 2), nullptr);
+    std::uint64_t of_another_thread = 0;
+    EXPECT_EQ(proxies.take_done_since(of_another_thread), nullptr);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(, ReplaysOnBoth,
                          testing::Values(Case{"seeded", -1}, Case{"alone", 0},
                                          Case{"one_worker", 1}, Case{"two_workers", 2}),
