@@ -1,5 +1,6 @@
 #include "finder/candidates.hpp"
 
+#include <ranges>
 #include <tuple>
 
 namespace refrain::autotrace {
@@ -112,11 +113,11 @@ TraceCandidate* Candidates::ending(Position at) {
 }
 
 TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
-  const auto rank = [now](const TraceCandidate* each) {
+  const auto ranked = [now](TraceCandidate* each) {
     return std::tuple(each->recording.is_open() && each->may_pay(now), each->score(now),
-                      ~each->number);
+                      ~each->number, each);
   };
-  return at ? *std::ranges::max_element(at.alike, {}, rank) : nullptr;
+  return at ? std::get<3>(std::ranges::max(at.alike | std::views::transform(ranked))) : nullptr;
 }
 
 TraceCandidate* Candidates::find(std::uint64_t identity) {

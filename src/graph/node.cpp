@@ -20,9 +20,9 @@ std::string operation_name(const NodeInfo* info, NodeKind kind) {
   std::string text = kind == NodeKind::task ? "task '"
                      : access               ? "the inline access '"
                                             : "operation '";
-  text += (info != nullptr ? info->name : std::string("unnamed")) + "'";
+  text.append(info != nullptr ? std::string_view(info->name) : "unnamed").append("'");
   if (info != nullptr && info->where.line() != 0)
-    text += (access ? " opened at " : " launched at ") + to_string(info->where);
+    text.append(access ? " opened at " : " launched at ").append(to_string(info->where));
   return text;
 }
 

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <boost/container/small_vector.hpp>
 #include <boost/container/static_vector.hpp>
 #include <cstdint>
 #include <span>
@@ -239,10 +240,7 @@ class Signature {
   [[nodiscard]] std::uint64_t token() const;
 
   static void begin(LaunchPart, std::size_t = 0) {}
-  bool number(std::uint64_t word) {
-    words_.push_back(word);
-    return true;
-  }
+  bool number(std::uint64_t word) { return words_.push_back(word), true; }
   static bool local(std::uint64_t) { return true; }
   bool object(const detail::TaskRecord* task) { return number(task->id()); }
   bool object(const Projection::Impl* projection) {
@@ -263,7 +261,7 @@ class Signature {
   bool name(std::string_view name);
 
  private:
-  std::vector<std::uint64_t> words_;
+  boost::container::small_vector<std::uint64_t, 32> words_;
 };
 
 [[nodiscard]] std::uint64_t token_of(const LaunchRequest& launch);
