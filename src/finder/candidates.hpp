@@ -60,11 +60,10 @@ class Candidates {
   std::size_t add(std::vector<MinedRepeat> repeats, std::uint64_t now);
 
   [[nodiscard]] Position begin(Token token) const;
-  /// Whether one begins with the token that came after the same context when it was mined.
-  [[nodiscard]] bool is_expected(Token token, std::uint64_t context) const {
-    return std::ranges::any_of(begin(token).alike, [&](const TraceCandidate* each) {
-      return each->repeat.context == context;
-    });
+  /// Whether one that begins so came after the same context when it was mined.
+  [[nodiscard]] static bool is_expected(Position at, std::uint64_t context) {
+    return std::ranges::any_of(
+        at.alike, [&](const TraceCandidate* each) { return each->repeat.context == context; });
   }
   [[nodiscard]] static Position next(Position at, Token token);
   /// The candidate that ends there, or null.

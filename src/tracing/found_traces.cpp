@@ -190,7 +190,7 @@ bool FoundTraces::record_candidate(Ticket& ticket, Token token) {
   const Position at = candidates().begin(token);
   if (!at || !may_record(ticket, at)) return false;
   const std::uint64_t context = finder_.context(1);
-  Ledger& guesses = candidates().is_expected(token, context) ? guesses_in_context_ : guesses_;
+  Ledger& guesses = Candidates::is_expected(at, context) ? guesses_in_context_ : guesses_;
   if (guesses.pause() || pause_candidate(at)) return false;
   TraceRoot& root = make_root(ticket, token);
   if (root.point.recording.pause()) return false;

@@ -131,14 +131,14 @@ TEST(Candidates, AreExpectedInTheContextInWhichTheyWereMined) {
   MinedRepeat repeat = repeat_of("abc");
   repeat.context = 17;
   candidates.add({repeat}, 0);
-  EXPECT_TRUE(candidates.is_expected('a', 17));
-  EXPECT_FALSE(candidates.is_expected('a', 18));
-  EXPECT_FALSE(candidates.is_expected('b', 17));
+  EXPECT_TRUE(Candidates::is_expected(candidates.begin('a'), 17));
+  EXPECT_FALSE(Candidates::is_expected(candidates.begin('a'), 18));
+  EXPECT_FALSE(Candidates::is_expected(candidates.begin('b'), 17));
   // Until it is recorded the last time that it was mined counts.
   repeat.context = 18;
   candidates.add({repeat}, 0);
-  EXPECT_TRUE(candidates.is_expected('a', 18));
-  EXPECT_FALSE(candidates.is_expected('a', 17));
+  EXPECT_TRUE(Candidates::is_expected(candidates.begin('a'), 18));
+  EXPECT_FALSE(Candidates::is_expected(candidates.begin('a'), 17));
 }
 
 // --- scores ----------------------------------------------------------------------------------------------
