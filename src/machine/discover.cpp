@@ -88,8 +88,6 @@ Hardware find_hardware() {
   return hardware;
 }
 
-Machine discover() { return assemble("this machine", find_hardware()); }
-
 void check_runs_here(const Machine& machine, std::string_view description) {
   if (description.empty()) return;
   const auto fail = [&](const Processor& processor, const std::string& what) {

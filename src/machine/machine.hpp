@@ -79,10 +79,8 @@ Machine assemble(std::string name, const Hardware& hardware);
 /// fails: where the topology cannot be read it has one domain and as many cpus as the process may use. What the process
 /// may use is what its first call could use: threads that bind themselves later do not make the machine smaller.
 Hardware find_hardware();
-/// The machine of it.
-Machine discover();
 
-/// Makes the machine that --refrain:machine asks for: empty is discover(), a text that starts with
+/// Makes the machine that --refrain:machine asks for: empty is this computer, a text that starts with
 /// "emulated:" (or is just "emulated") is the short form, anything else names a JSON file. Throws
 /// InputError that says where (file, line and column), what was expected and what was found.
 Machine load(std::string_view description);
