@@ -54,16 +54,15 @@ void note_users(Recording& recording, const PlaceAfter& place) {
 void find_entry_uses(Recording& recording, Outcome& outcome) {
   std::vector<EntryUse>& uses = recording.entry_uses;
   uses.reserve(recording.places.size());  // no less
-  for (Effect& effect : recording.effects) {
+  for (const Effect& effect : recording.effects) {
     if (effect.change == StateChange::end) note_users(recording, outcome.places[effect.place]);
     else if (effect.change == StateChange::empty_use &&
              recording.per_replay_of(effect.instance) != nullptr)
       recording.own[effect.instance->position].users.push_back(effect.by);
-    effect.enters = false;
-    outcome.apply(effect, [&](OperationRef earlier, exec::EdgeKind) {
-      effect.enters |= !is_recorded(earlier);
-    });
-    if (!effect.enters) continue;
+    bool enters = false;
+    outcome.apply(effect,
+                  [&](OperationRef earlier, exec::EdgeKind) { enters |= !is_recorded(earlier); });
+    if (!enters) continue;
     const bool begins_group =
         effect.change == StateChange::fold &&
         outcome.places[effect.place].find(effect.instance)->group->folds.front() != kJoined;
@@ -89,41 +88,40 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
   for (std::size_t i = 0; i < recording.places.size(); ++i) {
     const Place& found = recording.places[i];
     const PlaceAfter& after = outcome.places[i];
-    if (after.fill.pending != found.pending || (after.ended && after.fill.step != kNone) ||
-        valid_in(after) != found.valid)
+    if ((after.changed || after.ended) &&
+        (after.fill.pending != found.pending || (after.ended && after.fill.step != kNone) ||
+         valid_in(after) != found.valid))
       return false;
   }
   return true;
 }
 
-/// A fold comes after the folds that the replay before may have joined.
-void note_joined(Recording& recording, const Effect& effect) {
-  for (EntryUse& use :
-       std::ranges::equal_range(recording.entry_uses, effect.by, {}, &EntryUse::operation))
-    use.after_joined |= use.change == StateChange::fold && use.place == effect.place &&
-                        use.instance == effect.instance;
-}
-
-/// The carried edges are those to the next replay's operations: its effects come on top of the outcome of this one. Only
-/// those come after this replay that come after what is before the recording.
+/// The carried edges are those to the next replay's operations: its uses come on top of the outcome of this one. Only
+/// those come after this replay that come after what is before the recording, and of these none after a write.
 void find_carried(Recording& recording, Outcome& outcome) {
   const auto next = static_cast<Index>(recording.operations.size());
   std::vector<RecordedEdge>& carried = recording.carried;
   // The edge from each operation that was found last: mostly one is found several times in a row.
   std::vector<Index> latest(next);
-  for (const Effect& effect : recording.effects) {
-    if (!effect.enters) continue;
+  for (EntryUse& use : recording.entry_uses) {
+    UseAfter* const left = outcome.places[use.place].find(use.instance);
+    if (left == nullptr) continue;  // it has ended
+    const bool folds = use.change == StateChange::fold;
     const auto add = [&](OperationRef earlier, exec::EdgeKind kind) {
-      if (earlier == kJoined) note_joined(recording, effect);
+      use.after_joined |= folds && earlier == kJoined;
       if (earlier.number >= next) return;
       const Index known = std::exchange(latest[earlier.number], static_cast<Index>(carried.size()));
       if (known < carried.size() && carried[known].from == earlier.number &&
-          carried[known].to == effect.by) {
+          carried[known].to == use.operation) {
         latest[earlier.number] = known;
         if (kind == exec::EdgeKind::data) carried[known].kind = kind;
-      } else carried.push_back({earlier.number, effect.by, kind});
+      } else carried.push_back({earlier.number, use.operation, kind});
     };
-    outcome.apply(effect, add, next);
+    const OperationRef self{use.operation + next};
+    if (folds) analysis::apply(*left, use.change, recording.fold_of(use.operation), self, add);
+    else if (use.change == StateChange::read)
+      analysis::apply(*left, use.change, nullptr, self, add);
+    else analysis::before(*left, use.change, nullptr, add);
   }
   merge(carried);
 }

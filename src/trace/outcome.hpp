@@ -58,10 +58,9 @@ struct Outcome {
   void add_place();
   /// The first use of an instance there.
   UseAfter& add_use(PlaceAfter& place, analysis::Instance* instance);
-  /// Applies the recording's next effect. Calls add(operation, kind) for the predecessors that it gives its operation,
-  /// which is named by its number and `shift`.
+  /// Applies the recording's next effect. Calls add(operation, kind) for the predecessors that it gives its operation.
   template <class Add>
-  void apply(const Effect& effect, Add add, Index shift = 0);
+  void apply(const Effect& effect, Add add);
 };
 
 /// Works out entry_uses, the users of the recording's own instances when these end, whether it is idempotent, and if so
@@ -116,7 +115,7 @@ Entries entries(const Recording& recording, const std::function<bool(const exec:
 // --- templates -----------------------------------------------------------------------------------------------
 
 template <class Add>
-void Outcome::apply(const Effect& effect, Add add, Index shift) {
+void Outcome::apply(const Effect& effect, Add add) {
   using analysis::StateChange;
   if (effect.change == StateChange::empty_use) {
     empty_uses.emplace_back(effect.instance, effect.by);
@@ -147,7 +146,7 @@ void Outcome::apply(const Effect& effect, Add add, Index shift) {
             {fold, {kJoined}, {{kBefore, exec::EdgeKind::order}, {kBefore, exec::EdgeKind::data}}});
       }
     }
-    analysis::apply(use, effect.change, fold, OperationRef{effect.by + shift}, add);
+    analysis::apply(use, effect.change, fold, OperationRef{effect.by}, add);
     if (effect.change == StateChange::read) return;
     if (effect.change == StateChange::validate) use.valid = true;
     else place.only_valid(use);

@@ -92,7 +92,7 @@ Index Recorder::touch(analysis::FieldState& field, analysis::EquivalenceSet& set
 void Recorder::change(StateChange change, std::span<analysis::EquivalenceSet* const> sets,
                       analysis::Instance& instance, const exec::Node& operation) {
   look_for_cuts(*instance.field);
-  Effect effect{change, index_of(operation.seq), 0, false, own_.name_of(instance)};
+  Effect effect{change, index_of(operation.seq), 0, own_.name_of(instance)};
   if (sets.empty()) {
     effect.change = StateChange::empty_use;
     made_.effects.push_back(effect);
@@ -121,7 +121,7 @@ void Recorder::ends(analysis::FieldState& field) {
     made_.effects.push_back({StateChange::end, this_step(), place_of(field, *set)});
   if (!own_.ends(field, this_step())) untraceable("memory was short");
   for (const auto& instance : field.instances().all())
-    made_.effects.push_back({StateChange::gone, this_step(), 0, false, own_.name_of(*instance)});
+    made_.effects.push_back({StateChange::gone, this_step(), 0, own_.name_of(*instance)});
 }
 
 void Recorder::gives_up(analysis::Instance& instance) {

@@ -61,9 +61,8 @@ struct Place {
 /// One change of the analysis' state.
 struct Effect {
   analysis::StateChange change = analysis::StateChange::read;
-  Index by = 0;         ///< a use or a look: the operation; pend, end, gone: the step
-  Index place = 0;      ///< look (empty_use), gone: none
-  bool enters = false;  ///< something from before the recording comes before it
+  Index by = 0;     ///< a use or a look: the operation; pend, end, gone: the step
+  Index place = 0;  ///< look (empty_use), gone: none
   analysis::Instance* instance = nullptr;  ///< pend, end: none
 };
 
