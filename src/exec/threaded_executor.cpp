@@ -107,9 +107,9 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     const Node* running = nullptr;                         ///< innermost
     WaitRecord* waits = nullptr;  ///< innermost; read by the thread that detects a deadlock
     Sleeper sleeper;
-    std::uint64_t random = 0;   ///< for the choice of victims
-    std::uint64_t jobs_ns = 0;  ///< spent on background jobs
-    std::uint64_t looked = 0;   ///< at proxies
+    std::uint64_t random = 0;        ///< for the choice of victims
+    std::uint64_t jobs_ns = 0;       ///< spent on background jobs
+    std::uint64_t proxies_seen = 0;  ///< how many had been added at the last look
     std::atomic<std::uint64_t> executed{0}, stolen{0}, sleeps{0}, idle_ns{0};
   };
   /// To a counter of this thread's slot: one writer, so no read-modify-write is needed.
@@ -554,7 +554,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   }
 
   void look_at_proxies(Slot& slot) {
-    for_each_linked(proxies_.take_done_since(slot.looked),
+    for_each_linked(proxies_.take_done_since(slot.proxies_seen),
                     [&](Node& proxy) { finish(slot, proxy, false); });
     flush(slot);  // the thread may be about to sleep
   }
@@ -615,7 +615,6 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
                       const std::function<bool()>& ended) {
     const bool waits = slot.waits != nullptr;
     flush(slot);
-    if (waits) look_at_proxies(slot);
     while (true) {
       for (Spin spin = notifier_.spin(waits ? Spin::kWait : Spin::kSearch); threads() > 1;) {
         if (ended()) return nullptr;

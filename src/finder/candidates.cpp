@@ -113,6 +113,7 @@ TraceCandidate* Candidates::ending(Position at) {
 }
 
 TraceCandidate* Candidates::best(Position at, std::uint64_t now) {
+  // Numbers differ, so addresses are never compared.
   const auto ranked = [now](TraceCandidate* each) {
     return std::tuple(each->recording.is_open() && each->may_pay(now), each->score(now),
                       ~each->number, each);

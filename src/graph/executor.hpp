@@ -182,7 +182,7 @@ class Executor {
 
  protected:
   const ExecutorOptions options_;
-  bool tells_ = false;  ///< the users of scopes
+  bool tells_ = false;  ///< users of scopes hear of what runs
   Proxies proxies_;
 
  private:

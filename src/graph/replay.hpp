@@ -43,13 +43,14 @@
 // complete it. No proxy is forgotten. The thread that has done an operation stores `done`, then looks at kProxies, and if
 // that is set at the table; the owner sets kProxies, then enters the proxy under the table's lock, then looks at `done`.
 // When the thread misses kProxies and the owner misses `done`, the entry is found later: before it sleeps, every thread
-// looks through what has come into the table since it looked last, under the lock. (It could not miss what was there
-// then.) Either the entry is there by now, or the owner locks the table afterwards, and sees `done`. So when all other
+// looks through what has come into the table since it looked last, under the lock. (What was there then it has not
+// missed: it was entered before that look, under the same lock, so the thread saw kProxies and the number when it was
+// done.) Either the entry is there by now, or the owner locks the table afterwards, and sees `done`. So when all other
 // threads sleep, a proxy in the table means an operation that is not done.
 //
 // Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode: whoever lowers,
 // holds or runs it, as said above; what few replays need: any thread the failures and, under the table's lock,
-// `proxy`; the owner the rest.
+// `proxy_number`; the owner the rest.
 
 #include <atomic>
 #include <cstdint>
@@ -140,7 +141,7 @@ struct alignas(64) Replay {
   std::vector<Node*> graph_nodes;
   /// By operation: the number of its open proxy in Proxies, or 0. A thread that does not see it in time finds the proxy
   /// later.
-  std::vector<std::atomic<std::uint64_t>> proxy;
+  std::vector<std::atomic<std::uint64_t>> proxy_number;
   /// Owner: the chain was left here, the replay that a slot is reserved for will not come.
   bool ends_chain = false;
   /// Owner: its operations are run in order, without counts (graph/replays.hpp).

@@ -144,7 +144,7 @@ inline const Failure* run_operation(Replay& replay, std::uint32_t index, const T
 /// Completes the operation's proxy if it has one.
 template <class Sink>
 [[gnu::noinline]] void tell_proxy(Replay& replay, const LiveNode& live, const Sink& sink) {
-  if (replay.proxy[live.index].load(std::memory_order_relaxed) == 0) return;
+  if (replay.proxy_number[live.index].load(std::memory_order_relaxed) == 0) return;
   if (Node* proxy = sink.executor.proxies().take_done(replay, live.index, live.index + 1))
     sink.finish(*proxy);
 }

@@ -19,9 +19,12 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
       scope_(scope),
       template_(recorded),
       order_(executor.options().path_order ? std::make_unique<PathOrder>(recorded) : nullptr),
-      // Twice as many as fill the window: a wait for room is for a part of the window, one for a slot for a single slot.
+      // Twice as many as fill the window, where that bounds them: a wait for room is for a part of the window, one for a
+      // slot for a single slot. Operations with a node leave the window before their replay is complete.
       most_slots_(std::max<std::size_t>(
-          kLeastSlots, slots != 0 ? slots : 2 * scope.window().size() / recorded.size())),
+          kLeastSlots, slots != 0 ? slots
+                                  : (recorded.with_node.empty() ? 2 : 1) * scope.window().size() /
+                                        recorded.size())),
       to_the_end_(executor.threads() == 1 || !recorded.with_node.empty()),
       burst_(executor.replay_burst()) {}
 
@@ -39,7 +42,7 @@ Replay::Replay(const Template& template_, Scope& its_scope, PathOrder* path_orde
       scope(its_scope),
       order(path_order),
       graph_nodes(template_.with_node.size()),
-      proxy(template_.size()) {
+      proxy_number(template_.size()) {
   for (std::uint32_t i = 0; i < template_.size(); ++i) (new (live() + i) LiveNode)->index = i;
 }
 
@@ -432,12 +435,12 @@ void Proxies::add(Replay& replay, std::uint32_t index, Node& proxy) {
   replay.events.fetch_or(kProxies, std::memory_order_release);
   const std::lock_guard lock(mutex_);
   open_.emplace_hint(open_.end(), ++added_, Open{&replay, index, &proxy});
-  replay.proxy[index].store(added_, std::memory_order_relaxed);
+  replay.proxy_number[index].store(added_, std::memory_order_relaxed);
 }
 
 Node* Proxies::find(const Replay& replay, std::uint32_t index) {
   const std::lock_guard lock(mutex_);
-  const auto found = open_.find(replay.proxy[index].load(std::memory_order_relaxed));
+  const auto found = open_.find(replay.proxy_number[index].load(std::memory_order_relaxed));
   return found != open_.end() ? found->second.proxy : nullptr;
 }
 
@@ -445,7 +448,7 @@ Node* Proxies::take_done(Replay& replay, std::uint32_t from, std::uint32_t to) {
   Node* taken = nullptr;
   const std::lock_guard lock(mutex_);
   for (std::uint32_t i = from; i < to; ++i)
-    if (const std::uint64_t number = replay.proxy[i].load(std::memory_order_relaxed))
+    if (const std::uint64_t number = replay.proxy_number[i].load(std::memory_order_relaxed))
       take_if_done(open_.find(number), taken);
   return taken;
 }
@@ -461,7 +464,7 @@ Node* Proxies::take_done_since(std::uint64_t& looked) {
 Proxies::Table::iterator Proxies::take_if_done(Table::iterator at, Node*& taken) {
   const auto [replay, index, proxy] = at->second;
   if (!replay->is_done(index)) return std::next(at);
-  replay->proxy[index].store(0, std::memory_order_relaxed);
+  replay->proxy_number[index].store(0, std::memory_order_relaxed);
   if (const Failure* failure = replay->failure_of(index)) pass_failure(*failure, *proxy);
   proxy->next = std::exchange(taken, proxy);
   return open_.erase(at);

@@ -46,8 +46,8 @@ class Executor;
 
 class Replays {
  public:
-  /// `recorded` outlives this. `slots`: how many there are at most, 0 for twice as many as the operations of the scope's
-  /// window fill; at least 4 with any number.
+  /// `recorded` outlives this. `slots`: how many there are at most, 0 for enough to fill the scope's window; at least 4
+  /// with any number.
   Replays(Executor& executor, Scope& scope, const Template& recorded, std::uint32_t slots = 0);
   ~Replays();  ///< the chain has been left and nothing is in flight
 

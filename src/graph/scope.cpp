@@ -1,5 +1,6 @@
 #include "graph/scope.hpp"
 
+#include <functional>
 #include <utility>
 
 #include "base/assert.hpp"

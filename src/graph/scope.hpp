@@ -172,7 +172,7 @@ class Scope {
   void detach(Replays& replays) { std::erase(replays_, &replays); }
   [[nodiscard]] std::span<Replays* const> replays() const { return replays_; }
 
-  /// Null: nobody asks.
+  /// Null: there is none. An executor that tells its users wants one of each scope.
   ScopeUser* user = nullptr;
 
   /// The owner is just now running operations of a replay in order: it launches nothing meanwhile.

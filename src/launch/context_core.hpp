@@ -63,7 +63,7 @@ struct ContextCore : exec::ScopeUser {
   ~ContextCore() override;
   ContextCore(const ContextCore&) = delete;
   void executed(const exec::Executed& ran) final;
-  void reclaim(exec::Node& node) final;
+  void reclaim(exec::Node& node) final;  ///< (launch_record.cpp)
 
   // --- calls -------------------------------------------------------------------------------------------
 

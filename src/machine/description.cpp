@@ -324,12 +324,13 @@ Machine parse_json(std::string text, const std::string& file) {
 }
 
 Machine load(std::string_view description) {
-  // Looking takes some twenty milliseconds, and what is found does not change while the process lives.
-  static const Hardware hardware = find_hardware();
-  if (description.empty()) return assemble("this machine", hardware);
   // A file may be called "emulated.json"; only "emulated" and "emulated:..." are the short form.
-  if (description == "emulated" || description.starts_with("emulated:"))
-    return ShortForm(description).change(hardware);
+  const bool emulated = description == "emulated" || description.starts_with("emulated:");
+  if (emulated || description.empty()) {
+    // Looking takes some twenty milliseconds, and a machine does not change while the process lives.
+    static const Hardware hardware = find_hardware();
+    return emulated ? ShortForm(description).change(hardware) : assemble("this machine", hardware);
+  }
   const std::string path(description);
   std::string text;
   try {

@@ -80,9 +80,9 @@ Machine assemble(std::string name, const Hardware& hardware);
 /// may use is what its first call could use: threads that bind themselves later do not make the machine smaller.
 Hardware find_hardware();
 
-/// Makes the machine that --refrain:machine asks for: empty is this computer, a text that starts with
-/// "emulated:" (or is just "emulated") is the short form, anything else names a JSON file. Throws
-/// InputError that says where (file, line and column), what was expected and what was found.
+/// Makes the machine that --refrain:machine asks for: empty is this computer, as it was at the first call; a text that
+/// starts with "emulated:" (or is just "emulated") is the short form, anything else names a JSON file. Throws InputError
+/// that says where (file, line and column), what was expected and what was found.
 Machine load(std::string_view description);
 
 /// A number in a small file of the kernel's, under /proc, /sys or a control group: the one that begins the first line, or

@@ -456,7 +456,7 @@ std::size_t CompiledTrace::bytes_of_replay() const {
   return sizeof(ReplayValues) + own_payload_bytes_ + own_records_ * sizeof(LaunchRecord) +
          steps() * sizeof(ReplayValues::Fill) + own_works_ * sizeof(ReplayValues::Work) +
          recording_->own.size() * sizeof(analysis::Instance*) + sizeof(exec::Replay) +
-         operands_.size() * sizeof(exec::LiveNode);
+         operands_.size() * (sizeof(exec::LiveNode) + sizeof(std::uint64_t));
 }
 
 }  // namespace refrain::runtime

@@ -82,7 +82,7 @@ void find_entry_uses(Recording& recording, Outcome& outcome) {
   }
 }
 
-/// Whether the next replay finds the places as this one has. A fill that is pending in a region that the next replay
+/// Whether the next replay finds the places as this one has; those that are not changed it does. A fill that is pending in a region that the next replay
 /// ends is not found where it fills.
 bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
   for (std::size_t i = 0; i < recording.places.size(); ++i) {
@@ -96,8 +96,9 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
   return true;
 }
 
-/// The carried edges are those to the next replay's operations: its uses come on top of the outcome of this one. Only
-/// those come after this replay that come after what is before the recording, and of these none after a write.
+/// The carried edges are those to the next replay's operations: its uses on entry are applied to the outcome of this
+/// one. After a write nothing enters at its place and instance, so its own transition is not needed. The first fold of a
+/// group is such a write.
 void find_carried(Recording& recording, Outcome& outcome) {
   const auto next = static_cast<Index>(recording.operations.size());
   std::vector<RecordedEdge>& carried = recording.carried;
@@ -105,7 +106,7 @@ void find_carried(Recording& recording, Outcome& outcome) {
   std::vector<Index> latest(next);
   for (EntryUse& use : recording.entry_uses) {
     UseAfter* const left = outcome.places[use.place].find(use.instance);
-    if (left == nullptr) continue;  // it has ended
+    REFRAIN_ASSERT(left != nullptr, "an instance that ends in the recording is its own");
     const bool folds = use.change == StateChange::fold;
     const auto add = [&](OperationRef earlier, exec::EdgeKind kind) {
       use.after_joined |= folds && earlier == kJoined;
@@ -117,11 +118,10 @@ void find_carried(Recording& recording, Outcome& outcome) {
         if (kind == exec::EdgeKind::data) carried[known].kind = kind;
       } else carried.push_back({earlier.number, use.operation, kind});
     };
-    const OperationRef self{use.operation + next};
-    if (folds) analysis::apply(*left, use.change, recording.fold_of(use.operation), self, add);
-    else if (use.change == StateChange::read)
-      analysis::apply(*left, use.change, nullptr, self, add);
-    else analysis::before(*left, use.change, nullptr, add);
+    const analysis::FoldFunction fold = folds ? recording.fold_of(use.operation) : nullptr;
+    if (folds || use.change == StateChange::read)
+      analysis::apply(*left, use.change, fold, OperationRef{use.operation + next}, add);
+    else analysis::before(*left, use.change, fold, add);
   }
   merge(carried);
 }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
+#include <numeric>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -226,9 +228,18 @@ TEST(GateOfMany, KeepsTheRulesInAnyOrderOfEvents) {
     ReducerGate gate(capacity);
     std::vector<Node> reducers(kCount), folds(kCount);
     std::vector<State> state(kCount, State::none);
+    // Numbers are out of order by a little, as those of replays that are issued by turns. Each has 1 to 3 folds.
+    std::vector<std::uint64_t> numbers(kCount);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    if (seed % 2 == 0)
+      for (auto at = numbers.begin(); at != numbers.end(); at += 10)
+        std::shuffle(at, at + 10, random);
+    std::vector<std::uint32_t> folds_left(kCount);
     for (int i = 0; i < kCount; ++i) {
-      reducers[i].seq = 2 * static_cast<std::uint64_t>(i) + 1;
+      reducers[i].seq = 2 * numbers[i] + 1;
       folds[i].seq = reducers[i].seq + 1;
+      folds_left[i] = 1 + static_cast<std::uint32_t>(below(3));
+      ReducerGate::set_folds(reducers[i], folds_left[i]);
       ReducerGate::attach_fold({&reducers[i], reducers[i].seq}, folds[i]);
     }
     int free = capacity;
@@ -244,6 +255,8 @@ TEST(GateOfMany, KeepsTheRulesInAnyOrderOfEvents) {
         ASSERT_EQ(gate.admit(reducers[i]), starts);
         state[i] = starts ? State::started : State::ready;
         free -= starts;
+      } else if (state[i] == State::started && --folds_left[i] > 0) {
+        ASSERT_EQ(gate.folded(folds[i]), nullptr);
       } else if (state[i] == State::started) {
         state[i] = State::folded;
         ++free;
