@@ -141,7 +141,7 @@ void Analysis::note_empty_user(Instance& instance, const exec::NodeRef& node) {
   instance.empty_users.push_back(node);
 }
 
-[[gnu::noinline]] void Analysis::note_reader(Use& use, const exec::NodeRef& node) const {
+[[gnu::noinline]] void Analysis::note_reader(Use& use, exec::NodeRef node) const {
   add_reader(use, node, [this](Use& full) {
     if (!has_log()) forget_complete_readers(full);
   });

@@ -57,8 +57,7 @@ class Edges {
     if (from.seq == to_.seq) return;  // two arguments of one task that meet without conflict
     if (size_ > 0) [[unlikely]]
       return add_further(from, kind);
-    few_.edges[0] = {from, kind};
-    size_ = 1;
+    put(from, kind);
   }
   /// add(), for the order rules.
   [[nodiscard]] auto adder() {
@@ -87,7 +86,12 @@ class Edges {
       return;
     }
     if (size_ == capacity_) grow();
-    data_[size_++] = {from, kind};
+    put(from, kind);
+  }
+  // Member by member: an edge made first and then copied would be read in wider words than it was written in.
+  void put(const exec::NodeRef& from, exec::EdgeKind kind) {
+    data_[size_].from = from;
+    data_[size_++].kind = kind;
   }
   [[gnu::noinline]] void grow();
 
@@ -147,7 +151,7 @@ class Analysis {
 
   /// Notes a reader of an instance at an equivalence set, and an operation with an argument in an instance that has no
   /// points. Complete readers are forgotten when the list is full.
-  void note_reader(Use& use, const exec::NodeRef& node) const;
+  void note_reader(Use& use, exec::NodeRef node) const;
   static void note_empty_user(Instance& instance, const exec::NodeRef& node);
 
   /// Whether the instance holds the latest values of the whole footprint (rule R1).

@@ -62,6 +62,7 @@ struct FoldGroup {
 template <class Ref>
 struct UseState {
   using Readers = boost::container::small_vector<Ref, 32 / sizeof(Ref)>;
+  UseState() {}  // not an aggregate, which would be cleared as a whole first
 
   Instance* instance = nullptr;
   Ref writer{};                 ///< the operation that wrote last

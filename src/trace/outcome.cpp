@@ -119,9 +119,10 @@ void find_carried(Recording& recording, Outcome& outcome) {
       } else carried.push_back({earlier.number, use.operation, kind});
     };
     const analysis::FoldFunction fold = folds ? recording.fold_of(use.operation) : nullptr;
+    // By reference: a copy would be read as wider words than those in which it was just written, and wait for them.
     if (folds || use.change == StateChange::read)
-      analysis::apply(*left, use.change, fold, OperationRef{use.operation + next}, add);
-    else analysis::before(*left, use.change, fold, add);
+      analysis::apply(*left, use.change, fold, OperationRef{use.operation + next}, std::ref(add));
+    else analysis::before(*left, use.change, fold, std::ref(add));
   }
   merge(carried);
 }

@@ -42,6 +42,7 @@ struct PendingFill {
 using UseAfter = analysis::UseState<OperationRef>;
 
 struct PlaceAfter : analysis::SetState<OperationRef, PendingFill> {
+  PlaceAfter() {}        // not an aggregate, which would be cleared as a whole first
   bool changed = false;  ///< another instance may be valid, or another fill be pending
   bool ended = false;    ///< a region ended here; the rest is of the one that came after it
 };

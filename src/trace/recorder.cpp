@@ -92,15 +92,11 @@ Index Recorder::touch(analysis::FieldState& field, analysis::EquivalenceSet& set
 void Recorder::change(StateChange change, std::span<analysis::EquivalenceSet* const> sets,
                       analysis::Instance& instance, const exec::Node& operation) {
   look_for_cuts(*instance.field);
-  Effect effect{change, index_of(operation.seq), 0, own_.name_of(instance)};
-  if (sets.empty()) {
-    effect.change = StateChange::empty_use;
-    made_.effects.push_back(effect);
-  }
-  for (analysis::EquivalenceSet* set : sets) {
-    effect.place = place_of(*instance.field, *set);
-    made_.effects.push_back(effect);
-  }
+  const Index by = index_of(operation.seq);
+  analysis::Instance* const name = own_.name_of(instance);
+  if (sets.empty()) made_.effects.emplace_back(StateChange::empty_use, by, 0, name);
+  for (analysis::EquivalenceSet* set : sets)
+    made_.effects.emplace_back(change, by, place_of(*instance.field, *set), name);
 }
 
 void Recorder::pend(analysis::FieldState& field, analysis::EquivalenceSet& set,
