@@ -212,18 +212,17 @@ std::vector<exec::Template::Operation> CompiledTrace::lay_out() {
     }
     std::uint32_t rank = 0;
     for (Index i = first_of(step); i < recording_->steps[step].operations; ++i)
-      operations.push_back(lay_out(
-          i, recording_->operations[i].kind == exec::NodeKind::task ? rank++ : std::uint32_t{0}));
+      lay_out(i, recording_->operations[i].kind == exec::NodeKind::task ? rank++ : 0,
+              operations.emplace_back());
   }
   return operations;
 }
 
 /// What the template is to know of an operation. `rank`: of a task, in its launch.
-exec::Template::Operation CompiledTrace::lay_out(Index index, std::uint32_t rank) {
+void CompiledTrace::lay_out(Index index, std::uint32_t rank, exec::Template::Operation& made) {
   const trace::Operation& recorded = recording_->operations[index];
   Operand& operand = operands_[index];
   operand.work = std::visit([](const auto& work) -> const void* { return &work; }, recorded.work);
-  exec::Template::Operation made;
   made.operand = &operand;
   made.info = recorded.info;
   made.kind = recorded.kind;
@@ -248,7 +247,6 @@ exec::Template::Operation CompiledTrace::lay_out(Index index, std::uint32_t rank
       break;
     default: REFRAIN_ASSERT(false, "operations of other kinds are not recorded");
   }
-  return made;
 }
 
 void CompiledTrace::lay_out_task(Index index, std::uint32_t rank, exec::Template::Operation& made) {

@@ -157,7 +157,7 @@ class CompiledTrace {
 
   void unpin();
   std::vector<exec::Template::Operation> lay_out();
-  exec::Template::Operation lay_out(trace::Index index, std::uint32_t rank);
+  void lay_out(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
   void lay_out_task(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
   void prepare_quick();
   void compile(std::vector<exec::Template::Operation> operations);

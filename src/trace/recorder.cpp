@@ -84,7 +84,7 @@ Index Recorder::add_place(Place&& place) {
 
 /// Notes how the equivalence set is now that the trace touches it for the first time.
 Index Recorder::touch(analysis::FieldState& field, analysis::EquivalenceSet& set) {
-  Place place{&field, &set, valid_in(set), set.fill != nullptr};
+  Place place{&field, valid_in(set), &set, set.fill != nullptr};
   for (analysis::Instance*& instance : place.valid) instance = own_.name_of(*instance);
   return add_place(std::move(place));
 }

@@ -51,8 +51,8 @@ Instances valid_in(const State& state) {
 /// An equivalence set that the trace touches, and the state that it must be found in: the precondition.
 struct Place {
   analysis::FieldState* field = nullptr;
+  Instances valid;  ///< exactly these, by number
   analysis::EquivalenceSet* set = nullptr;
-  Instances valid;       ///< exactly these, by number
   bool pending = false;  ///< a fill is pending
 
   [[nodiscard]] bool holds() const;
