@@ -82,8 +82,8 @@ void find_entry_uses(Recording& recording, Outcome& outcome) {
   }
 }
 
-/// Whether the next replay finds the places as this one has; those that are not changed it does. A fill that is pending in a region that the next replay
-/// ends is not found where it fills.
+/// Whether the next replay finds the places as this one has. Only places that were changed, or ended, can differ. A fill
+/// that is pending in a region that the next replay ends is not found where it fills.
 bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
   for (std::size_t i = 0; i < recording.places.size(); ++i) {
     const Place& found = recording.places[i];

@@ -5,7 +5,7 @@
 // (dynamic tracing paper, IV.F), the edges between recordings that are joined, and how the analysis' state is
 // brought forward over launches that were replayed.
 //
-// Owner: the context's thread. Cost: some forty instructions per effect.
+// Owner: the context's thread. Cost of find_chain_edges: some 440 instructions per effect (the stencil's recordings).
 
 #include <functional>
 #include <memory>
