@@ -88,7 +88,7 @@ struct Footprint
 
   data::IndexSpaceRef points;
   std::vector<EquivalenceSet*> sets;  ///< none while it is dormant
-  std::uint32_t used = 0;             ///< FieldState::tidied() when it was last asked for
+  std::uint32_t used = 0;             ///< FieldState::tidied_ when it was last asked for
   bool passing = false;               ///< the set is no region of the field's tree
 };
 

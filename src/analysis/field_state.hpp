@@ -51,8 +51,6 @@ class FieldState {
   /// Lets footprints become dormant that were not used since the last tidy(). Equivalence sets may go, as in
   /// forget_footprints; footprints keep their addresses.
   void tidy();
-  /// How often that has been done.
-  [[nodiscard]] std::uint32_t tidied() const { return tidied_; }
   /// Equivalence sets that footprints name, summed over all.
   [[nodiscard]] std::size_t entries() const { return entries_; }
   /// Up to so many there is no tidying. Tests lower it, while nothing runs.
@@ -129,8 +127,8 @@ class FieldState {
   std::size_t entries_ = 0;                    ///< of those awake
   std::size_t most_entries_ = least_entries;   ///< before the next tidy()
   std::size_t sent_to_sleep_ = 0, woken_ = 0;  ///< by the last tidy(), and of those since then
-  std::uint32_t tidied_ = 0;
-  std::size_t passing_ = 0;  ///< footprints that are so
+  std::uint32_t tidied_ = 0;                   ///< how often tidy() has been called
+  std::size_t passing_ = 0;                    ///< footprints that are so
   InstanceSet instances_;
   std::uint32_t instance_epoch_ = 0;
   bool second_best_ = false;

@@ -16,13 +16,13 @@
 // alone: a plan that launches in flight still use is not found any more, and stays for them.
 
 #include <algorithm>
-#include <boost/unordered_map.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/field_state.hpp"
@@ -183,8 +183,8 @@ class PlanCache {
 
   /// In the order in which they were made. They end in it, too, since a task's slot becomes free with its last plan.
   std::vector<std::unique_ptr<LaunchPlan>> plans_;
-  boost::unordered_multimap<std::uint64_t, LaunchPlan*> by_hash_;  ///< no division, as std's
-  std::vector<std::unique_ptr<LaunchPlan>> dropped_;               ///< in flight when they were
+  std::unordered_multimap<std::uint64_t, LaunchPlan*> by_hash_;
+  std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< in flight when they were
   std::size_t arguments_ = 0;
   std::size_t sweep_at_ = first_sweep;  ///< number of plans at which stale ones are dropped
 };

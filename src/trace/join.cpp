@@ -2,12 +2,22 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "base/assert.hpp"
 
 namespace refrain::trace {
 
 namespace {
+
+/// Sorts edges by target and source; of two between the same operations the stronger one stays.
+void merge(std::vector<RecordedEdge>& edges) {
+  std::ranges::sort(edges, {}, [](const RecordedEdge& edge) {
+    return std::pair(std::uint64_t{edge.to} << 32 | edge.from, edge.kind == exec::EdgeKind::order);
+  });
+  const auto ends = [](const RecordedEdge& edge) { return std::pair(edge.from, edge.to); };
+  edges.erase(std::ranges::unique(edges, {}, ends).begin(), edges.end());
+}
 
 class Joiner {
  public:

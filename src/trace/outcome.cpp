@@ -10,7 +10,7 @@ namespace refrain::trace {
 
 using analysis::StateChange;
 
-Outcome::Outcome(const Recording& of, Index effects) : recording(&of) {
+[[gnu::flatten]] Outcome::Outcome(const Recording& of, Index effects) : recording(&of) {
   places.reserve(of.places.size());
   while (places.size() < of.places.size()) add_place();
   for (Index at = 0; at < effects; ++at) apply(of.effects[at], [](OperationRef, exec::EdgeKind) {});
@@ -35,6 +35,7 @@ UseAfter& Outcome::add_use(PlaceAfter& place, analysis::Instance* instance) {
 }
 
 // --- entry uses, carried edges -----------------------------------------------------------------------------
+// Flattened: the transitions of the analysis are inlined here, which takes a quarter of the instructions away.
 
 namespace {
 
@@ -51,7 +52,7 @@ void note_users(Recording& recording, const PlaceAfter& place) {
 }
 
 /// Applies all effects; finds the uses on entry, and the users of the recording's own instances when these end.
-void find_entry_uses(Recording& recording, Outcome& outcome) {
+[[gnu::flatten]] void find_entry_uses(Recording& recording, Outcome& outcome) {
   std::vector<EntryUse>& uses = recording.entry_uses;
   uses.reserve(recording.places.size());  // no less
   for (const Effect& effect : recording.effects) {
@@ -86,11 +87,9 @@ void find_entry_uses(Recording& recording, Outcome& outcome) {
 /// that is pending in a region that the next replay ends is not found where it fills.
 bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
   for (std::size_t i = 0; i < recording.places.size(); ++i) {
-    const Place& found = recording.places[i];
     const PlaceAfter& after = outcome.places[i];
     if ((after.changed || after.ended) &&
-        (after.fill.pending != found.pending || (after.ended && after.fill.step != kNone) ||
-         valid_in(after) != found.valid))
+        ((after.ended && after.fill.step != kNone) || !recording.places[i].is_in(after)))
       return false;
   }
   return true;
@@ -98,33 +97,33 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
 
 /// The carried edges are those to the next replay's operations: its uses on entry are applied to the outcome of this
 /// one. After a write nothing enters at its place and instance, so its own transition is not needed. The first fold of a
-/// group is such a write.
-void find_carried(Recording& recording, Outcome& outcome) {
+/// group is such a write. Between two operations there is one edge, of the stronger kind.
+[[gnu::flatten]] void find_carried(Recording& recording, Outcome& outcome) {
   const auto next = static_cast<Index>(recording.operations.size());
   std::vector<RecordedEdge>& carried = recording.carried;
-  // The edge from each operation that was found last: mostly one is found several times in a row.
-  std::vector<Index> latest(next);
+  std::vector<std::size_t> last(next);  // edge from each operation, and one more
+  std::size_t first = 0;                // edge to the operation
+  Index to = 0;
   for (EntryUse& use : recording.entry_uses) {
     UseAfter* const left = outcome.places[use.place].find(use.instance);
     REFRAIN_ASSERT(left != nullptr, "an instance that ends in the recording is its own");
+    if (std::exchange(to, use.operation) != use.operation) first = carried.size();
     const bool folds = use.change == StateChange::fold;
-    const auto add = [&](OperationRef earlier, exec::EdgeKind kind) {
-      use.after_joined |= folds && earlier == kJoined;
-      if (earlier.number >= next) return;
-      const Index known = std::exchange(latest[earlier.number], static_cast<Index>(carried.size()));
-      if (known < carried.size() && carried[known].from == earlier.number &&
-          carried[known].to == use.operation) {
-        latest[earlier.number] = known;
-        if (kind == exec::EdgeKind::data) carried[known].kind = kind;
-      } else carried.push_back({earlier.number, use.operation, kind});
-    };
     const analysis::FoldFunction fold = folds ? recording.fold_of(use.operation) : nullptr;
-    // By reference: a copy would be read as wider words than those in which it was just written, and wait for them.
+    const auto add = [&](OperationRef earlier, exec::EdgeKind kind) {
+      if (earlier.number >= next) {
+        use.after_joined |= folds && earlier == kJoined;
+      } else if (last[earlier.number] <= first) {
+        carried.push_back({earlier.number, to, kind});
+        last[earlier.number] = carried.size();
+      } else if (kind == exec::EdgeKind::data) {
+        carried[last[earlier.number] - 1].kind = kind;
+      }
+    };
     if (folds || use.change == StateChange::read)
-      analysis::apply(*left, use.change, fold, OperationRef{use.operation + next}, std::ref(add));
-    else analysis::before(*left, use.change, fold, std::ref(add));
+      analysis::apply(*left, use.change, fold, OperationRef{to + next}, add);
+    else analysis::before(*left, use.change, fold, add);
   }
-  merge(carried);
 }
 
 }  // namespace
@@ -145,14 +144,6 @@ void find_chain_edges(Recording& recording) {
                          std::ranges::none_of(recording.entry_uses, goes_on) &&
                          leaves_as_found(recording, outcome);
   if (recording.idempotent) find_carried(recording, outcome);
-}
-
-void merge(std::vector<RecordedEdge>& edges) {
-  std::ranges::sort(edges, {}, [](const RecordedEdge& edge) {
-    return std::pair(std::uint64_t{edge.to} << 32 | edge.from, edge.kind == exec::EdgeKind::order);
-  });
-  const auto ends = [](const RecordedEdge& edge) { return std::pair(edge.from, edge.to); };
-  edges.erase(std::ranges::unique(edges, {}, ends).begin(), edges.end());
 }
 
 // --- the state of the analysis -----------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 // (dynamic tracing paper, IV.F), the edges between recordings that are joined, and how the analysis' state is
 // brought forward over launches that were replayed.
 //
-// Owner: the context's thread. Cost of find_chain_edges: some 440 instructions per effect (the stencil's recordings).
+// Owner: the context's thread. Cost of find_chain_edges: some 300 instructions per effect (the stencil's recordings).
 
 #include <functional>
 #include <memory>
@@ -67,9 +67,6 @@ struct Outcome {
 /// Works out entry_uses, the users of the recording's own instances when these end, whether it is idempotent, and if so
 /// the carried edges: those that the analysis would find if the trace were unrolled once.
 void find_chain_edges(Recording& recording);
-
-/// Sorts edges by target and source; of two between the same operations the stronger one stays.
-void merge(std::vector<RecordedEdge>& edges);
 
 /// The first steps of a recording: a recording, too.
 struct Prefix {

@@ -69,24 +69,19 @@ void Recorder::look_for_cuts(analysis::FieldState& field) {
     analysis::EquivalenceSet* const part = find_set(field, next);
     const auto* whole = part != nullptr ? find_set(field, part->cut_from) : nullptr;
     if (whole == nullptr || whole->recorded.recorder != number_) continue;
-    Place place = made_.places[whole->recorded.index];
-    place.set = part;
-    cuts_.push_back({made_.effects.size(), whole->recorded.index, add_place(std::move(place))});
+    part->recorded = {number_, static_cast<Index>(made_.places.size())};
+    cuts_.push_back({made_.effects.size(), whole->recorded.index, part->recorded.index});
+    made_.places.push_back(made_.places[whole->recorded.index]);
+    made_.places.back().set = part;
   }
-}
-
-Index Recorder::add_place(Place&& place) {
-  const auto index = static_cast<Index>(made_.places.size());
-  place.set->recorded = {number_, index};
-  made_.places.push_back(std::move(place));
-  return index;
 }
 
 /// Notes how the equivalence set is now that the trace touches it for the first time.
 Index Recorder::touch(analysis::FieldState& field, analysis::EquivalenceSet& set) {
-  Place place{&field, valid_in(set), &set, set.fill != nullptr};
-  for (analysis::Instance*& instance : place.valid) instance = own_.name_of(*instance);
-  return add_place(std::move(place));
+  set.recorded = {number_, static_cast<Index>(made_.places.size())};
+  for (analysis::Instance*& instance : made_.places.emplace_back(field, set).valid)
+    instance = own_.name_of(*instance);
+  return set.recorded.index;
 }
 
 void Recorder::change(StateChange change, std::span<analysis::EquivalenceSet* const> sets,

@@ -80,7 +80,6 @@ class Recorder final : public analysis::StateLog {
   Operation& at(std::uint64_t seq);
   std::uint32_t add(analysis::FieldState& field);
   void look_for_cuts(analysis::FieldState& field);
-  Index add_place(Place&& place);
   Index touch(analysis::FieldState& field, analysis::EquivalenceSet& set);
   Work work_of(exec::Node& node);
   bool take_back_unfinished();

@@ -6,16 +6,10 @@
 
 namespace refrain::trace {
 
-bool Place::holds() const {
-  if (pending != (set->fill != nullptr)) return false;
-  std::size_t found = 0;
-  for (const analysis::Use& use : set->uses) {
-    if (!use.valid) continue;
-    if (std::ranges::find(valid, use.instance, analysis::present) == valid.end()) return false;
-    ++found;
-  }
-  return found == valid.size();
-}
+Place::Place(analysis::FieldState& of, analysis::EquivalenceSet& at)
+    : field(&of), valid(valid_in(at)), set(&at), pending(at.fill != nullptr) {}
+
+bool Place::holds() const { return is_in(*set, analysis::present); }
 
 void describe_work(const Operation& operation, analysis::LoggedOperation& logged) {
   const auto describe = [&logged](const analysis::Instance* source,

@@ -50,11 +50,25 @@ Instances valid_in(const State& state) {
 
 /// An equivalence set that the trace touches, and the state that it must be found in: the precondition.
 struct Place {
-  analysis::FieldState* field = nullptr;
+  analysis::FieldState* field;
   Instances valid;  ///< exactly these, by number
-  analysis::EquivalenceSet* set = nullptr;
-  bool pending = false;  ///< a fill is pending
+  analysis::EquivalenceSet* set;
+  bool pending;  ///< a fill is pending
 
+  /// As it is now.
+  Place(analysis::FieldState& of, analysis::EquivalenceSet& at);
+  /// Whether a SetState is like that. `named(instance)`: as the state names it.
+  template <class State, class Named = std::identity>
+  [[nodiscard]] bool is_in(const State& state, Named named = {}) const {
+    if (pending != static_cast<bool>(state.fill)) return false;
+    std::size_t found = 0;
+    for (const auto& use : state.uses) {
+      if (use.valid && std::ranges::find(valid, use.instance, named) == valid.end()) return false;
+      found += use.valid;
+    }
+    return found == valid.size();
+  }
+  /// The state of the set.
   [[nodiscard]] bool holds() const;
 };
 

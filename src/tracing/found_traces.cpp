@@ -134,7 +134,7 @@ std::string FoundTraces::why(const Ticket& ticket) {
 }
 
 void FoundTraces::open(TraceRoot& root) {
-  selector_.open({false, &root, root.id, root.name, root.where});
+  selector_.open(false, &root, root.id, root.name, root.where);
 }
 
 void FoundTraces::leave() {

@@ -87,7 +87,7 @@ void MarkedTraces::begin(const Trace& trace, const Where& where) {
   TraceRoot* const root =
       selector_.options().tracing ? &selector_.tree().root({false, trace.id()}) : nullptr;
   const bool required = required_.contains(trace.id());
-  selector_.open({true, root, trace.id(), trace.name(), where, required});
+  selector_.open(true, root, trace.id(), trace.name(), where, required);
   open_.begin(trace.id(), where);
   if (root != nullptr && !required && root->point.replaying.pause())
     selector_.skip(slower_by_replaying);

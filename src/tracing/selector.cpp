@@ -23,12 +23,17 @@ Selector::Selector(ContextCore& context, FoundTraces& found)
 
 // --- the trace that is open --------------------------------------------------------------------------
 
-void Selector::open(const OpenTrace& trace) {
-  open_ = trace;
+void Selector::open(bool marked, TraceRoot* root, std::uint64_t id, const std::string& name,
+                    const Where& where, bool required) {
+  open_.marked = marked;
+  open_.root = root;
+  open_.id = id;
+  open_.name = name;
+  open_.where = where;
+  open_.required = required;
   left_ = {};
-  execution_ =
-      TraceExecution(open_.required || context_.runtime.listener(Events::decisions) != nullptr);
-  point_ = open_.marked && open_.root != nullptr ? &open_.root->point : nullptr;
+  execution_ = TraceExecution(required || context_.runtime.listener(Events::decisions) != nullptr);
+  point_ = marked && root != nullptr ? &root->point : nullptr;
 }
 
 void Selector::close() {

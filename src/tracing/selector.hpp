@@ -91,8 +91,9 @@ class Selector {
 
   // --- the trace that is open ----------------------------------------------------------------------------
 
-  /// None is open.
-  void open(const OpenTrace& trace);
+  /// None is open. The rest is as in OpenTrace.
+  void open(bool marked, TraceRoot* root, std::uint64_t id, const std::string& name,
+            const Where& where, bool required = false);
   /// Ends what is recorded, and leaves off following; a chain may go on with the next trace. None may be open.
   void close();
   /// Nothing begins before the next execution of the trace.
