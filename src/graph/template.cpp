@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <new>
+#include <ranges>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -63,17 +64,13 @@ void count(Template& of, Edges inner, Edges carried) {
 
 void place(Template& of, Edges inner, Edges carried) {
   of.successors.resize(inner.size() + carried.size());
-  std::vector<std::uint32_t> next;
   std::uint32_t end = 0;
-  for (TemplateNode& node : of.nodes) {
-    next.push_back(node.first = end);
-    end += node.carried() + node.inner;
-  }
-  // Carried ones first: they are lowered first.
-  for (const Edges edges : {carried, inner}) {
-    for (const Template::Edge& edge : edges) {
+  for (TemplateNode& node : of.nodes) node.first = end += node.carried() + node.inner;
+  // From the last on, each before those of its node that are there. Carried ones come first: they are lowered first.
+  for (const Edges edges : {inner, carried}) {
+    for (const Template::Edge& edge : edges | std::views::reverse) {
       const bool has_node = (of.nodes[edge.to].flags & kHasNode) != 0;
-      of.successors[next[edge.from]++] = Successor(edge.to, has_node, edge.kind);
+      of.successors[--of.nodes[edge.from].first] = Successor(edge.to, has_node, edge.kind);
     }
   }
   for (TemplateNode& node : of.nodes)

@@ -34,6 +34,7 @@ class Reduction {
   Reduction(std::size_t operations, std::uint64_t most_steps, OptimisedEdges& result)
       : blocks_(operations / kBits + 1),
         in_rows_(operations <= kFew),
+        first_edge_(operations + 1),
         reached_(in_rows_ ? operations * blocks_ : blocks_),
         most_steps_(most_steps),
         result_(result) {}
@@ -51,7 +52,7 @@ class Reduction {
       result_.unexamined += given.size();
       kept.insert(kept.end(), given.begin(), given.end());
     } else {
-      row_ = &reached_[in_rows_ ? (first_edge_.size() - 1) * blocks_ : 0];
+      row_ = &reached_[in_rows_ ? to_ * blocks_ : 0];
       earliest_ = in_rows_ ? 0 : given.empty() ? ~std::uint32_t{0} : given.back().from;
       swept_ = 0;
       for (const RecordedEdge& edge : fixed) join(edge.from + shift, edge.kind);
@@ -63,7 +64,7 @@ class Reduction {
       if (!in_rows_ && !given.empty()) row_[earliest_ / kBits] = {};
     }
     std::reverse(kept.begin() + before, kept.end());
-    first_edge_.push_back(edges_.size());
+    first_edge_[++to_] = edges_.size();
   }
 
  private:
@@ -127,9 +128,10 @@ class Reduction {
   const std::size_t blocks_;  ///< of 64 operations
   const bool in_rows_;
   std::vector<Edge> edges_;                 ///< that stay, by target
-  std::vector<std::size_t> first_edge_{0};  ///< of each target
+  std::vector<std::size_t> first_edge_;     ///< of each target
   std::vector<Reached> reached_;            ///< by operation, if in rows, and block
-  Reached* row_ = nullptr;                  ///< of the present operation
+  std::size_t to_ = 0;                      ///< the present operation
+  Reached* row_ = nullptr;                  ///< its row
   std::uint32_t earliest_ = 0, swept_ = 0;  ///< predecessor; the operations above have been swept
   const std::uint64_t most_steps_;
   OptimisedEdges& result_;
@@ -146,6 +148,7 @@ OptimisedEdges optimise(std::uint32_t operations, RecordedEdges edges,
   OptimisedEdges result;
   Reduction reduction(std::size_t{operations} + next, steps_per_operation * operations, result);
   result.edges.inner.reserve(edges.inner.size());
+  result.edges.carried.reserve(edges.carried.size());
   std::span<RecordedEdge> left(edges.inner);
   for (std::uint32_t to = 0; to < operations; ++to)
     reduction.add({}, 0, take(left, to), result.edges.inner);

@@ -101,9 +101,9 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
 [[gnu::flatten]] void find_carried(Recording& recording, Outcome& outcome) {
   const auto next = static_cast<Index>(recording.operations.size());
   std::vector<RecordedEdge>& carried = recording.carried;
+  carried.reserve(next);
   std::vector<std::size_t> last(next);  // edge from each operation, and one more
-  std::size_t first = 0;                // edge to the operation
-  Index to = 0;
+  std::size_t first = 0, to = 0;        // the first edge to the operation
   for (EntryUse& use : recording.entry_uses) {
     UseAfter* const left = outcome.places[use.place].find(use.instance);
     REFRAIN_ASSERT(left != nullptr, "an instance that ends in the recording is its own");
@@ -114,14 +114,14 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
       if (earlier.number >= next) {
         use.after_joined |= folds && earlier == kJoined;
       } else if (last[earlier.number] <= first) {
-        carried.push_back({earlier.number, to, kind});
+        carried.push_back({earlier.number, use.operation, kind});
         last[earlier.number] = carried.size();
       } else if (kind == exec::EdgeKind::data) {
         carried[last[earlier.number] - 1].kind = kind;
       }
     };
     if (folds || use.change == StateChange::read)
-      analysis::apply(*left, use.change, fold, OperationRef{to + next}, add);
+      analysis::apply(*left, use.change, fold, OperationRef{use.operation + next}, add);
     else analysis::before(*left, use.change, fold, add);
   }
 }

@@ -68,7 +68,6 @@ bool PerReplayInstances::can_come_again(const analysis::FieldState& field) const
 }
 
 void PerReplayInstances::choose() {
-  std::ranges::sort(known_, {}, [](const Known& known) { return known.own.placeholder->serial; });
   std::unordered_map<const analysis::FieldState*, bool> others;
   for (const Known& known : known_) {
     if (known.own.made == kNone || fields_.contains(known.own.placeholder->field)) continue;
@@ -78,6 +77,8 @@ void PerReplayInstances::choose() {
   }
   for (const auto& [field, again] : others)
     if (again) fields_.insert(field);
+  if (fields_.empty()) return;
+  std::ranges::sort(known_, {}, [](const Known& known) { return known.own.placeholder->serial; });
   std::size_t number = 0;
   for (Known& known : known_)
     if (fields_.contains(known.own.placeholder->field)) known.own.placeholder->position = number++;

@@ -60,7 +60,7 @@ class PerReplayInstances {
   [[nodiscard]] bool can_come_again(const analysis::FieldState& field) const;
 
   std::uint64_t first_;
-  std::vector<Known> known_;                                ///< by their placeholders' positions
+  boost::container::small_vector<Known, 8> known_;          ///< by their placeholders' positions
   std::unordered_set<const analysis::FieldState*> fields_;  ///< that have ended; all, once chosen
 };
 

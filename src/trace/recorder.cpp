@@ -262,8 +262,7 @@ void Recorder::place_arguments() {
 std::unique_ptr<Recording> Recorder::finish() {
   REFRAIN_ASSERT(fault_ == nullptr, "what cannot be done again is not recorded");
   for (const FieldUsed& used : made_.fields) look_for_cuts(*used.field);
-  const bool unfinished = take_back_unfinished();
-  if (unfinished || !cuts_.empty()) place_again();
+  if (take_back_unfinished() || !cuts_.empty()) place_again();
   if (fault_ != nullptr) return nullptr;
   sort_by_target(made_.edges);
   for (FieldUsed& used : made_.fields) used.instance_epoch = used.field->instance_epoch();
