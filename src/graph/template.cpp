@@ -65,8 +65,9 @@ void count(Template& of, Edges inner, Edges carried) {
 void place(Template& of, Edges inner, Edges carried) {
   of.successors.resize(inner.size() + carried.size());
   std::uint32_t end = 0;
+  // `first` is where the node's successors end, until they are there: they are put in from the last on. The inner ones
+  // are put in first, so the carried ones stand before them: they are lowered first.
   for (TemplateNode& node : of.nodes) node.first = end += node.carried() + node.inner;
-  // From the last on, each before those of its node that are there. Carried ones come first: they are lowered first.
   for (const Edges edges : {inner, carried}) {
     for (const Template::Edge& edge : edges | std::views::reverse) {
       const bool has_node = (of.nodes[edge.to].flags & kHasNode) != 0;

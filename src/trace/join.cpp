@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <utility>
 
 #include "base/assert.hpp"
 
@@ -59,8 +58,7 @@ class Joiner {
         outcome_.add_place();
         continue;
       }
-      const PlaceAfter& left = outcome_.places[at->second];
-      REFRAIN_ASSERT(valid_in(left) == place.valid && left.fill.pending == place.pending,
+      REFRAIN_ASSERT(place.is_in(outcome_.places[at->second]),
                      "recordings are joined that have followed each other");
     }
   }

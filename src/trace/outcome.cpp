@@ -10,7 +10,7 @@ namespace refrain::trace {
 
 using analysis::StateChange;
 
-[[gnu::flatten]] Outcome::Outcome(const Recording& of, Index effects) : recording(&of) {
+Outcome::Outcome(const Recording& of, Index effects) : recording(&of) {
   places.reserve(of.places.size());
   while (places.size() < of.places.size()) add_place();
   for (Index at = 0; at < effects; ++at) apply(of.effects[at], [](OperationRef, exec::EdgeKind) {});
@@ -35,7 +35,6 @@ UseAfter& Outcome::add_use(PlaceAfter& place, analysis::Instance* instance) {
 }
 
 // --- entry uses, carried edges -----------------------------------------------------------------------------
-// Flattened: the transitions of the analysis are inlined here, which takes a quarter of the instructions away.
 
 namespace {
 
@@ -52,7 +51,7 @@ void note_users(Recording& recording, const PlaceAfter& place) {
 }
 
 /// Applies all effects; finds the uses on entry, and the users of the recording's own instances when these end.
-[[gnu::flatten]] void find_entry_uses(Recording& recording, Outcome& outcome) {
+void find_entry_uses(Recording& recording, Outcome& outcome) {
   std::vector<EntryUse>& uses = recording.entry_uses;
   uses.reserve(recording.places.size());  // no less
   for (const Effect& effect : recording.effects) {
@@ -97,28 +96,30 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
 
 /// The carried edges are those to the next replay's operations: its uses on entry are applied to the outcome of this
 /// one. After a write nothing enters at its place and instance, so its own transition is not needed. The first fold of a
-/// group is such a write. Between two operations there is one edge, of the stronger kind.
+/// group is such a write. Between two operations there is one edge, of the stronger kind. The edges come by target, as
+/// the uses on entry do.
+///
+/// gnu::flatten: the transitions are inlined; to call them takes as long as all that they do. `add` stays in registers,
+/// too; a copy would be read in wider words than those just written.
 [[gnu::flatten]] void find_carried(Recording& recording, Outcome& outcome) {
   const auto next = static_cast<Index>(recording.operations.size());
   std::vector<RecordedEdge>& carried = recording.carried;
-  carried.reserve(next);
-  std::vector<std::size_t> last(next);  // edge from each operation, and one more
-  std::size_t first = 0, to = 0;        // the first edge to the operation
+  carried.reserve(recording.entry_uses.size());
+  // By operation: 1 + the index of the last edge from it; 0: there is none.
+  std::vector<std::size_t> last(next);
   for (EntryUse& use : recording.entry_uses) {
     UseAfter* const left = outcome.places[use.place].find(use.instance);
     REFRAIN_ASSERT(left != nullptr, "an instance that ends in the recording is its own");
-    if (std::exchange(to, use.operation) != use.operation) first = carried.size();
     const bool folds = use.change == StateChange::fold;
     const analysis::FoldFunction fold = folds ? recording.fold_of(use.operation) : nullptr;
     const auto add = [&](OperationRef earlier, exec::EdgeKind kind) {
-      if (earlier.number >= next) {
-        use.after_joined |= folds && earlier == kJoined;
-      } else if (last[earlier.number] <= first) {
+      use.after_joined |= folds && earlier == kJoined;
+      if (earlier.number >= next) return;
+      std::size_t& edge = last[earlier.number];
+      if (edge == 0 || carried[edge - 1].to != use.operation) {
         carried.push_back({earlier.number, use.operation, kind});
-        last[earlier.number] = carried.size();
-      } else if (kind == exec::EdgeKind::data) {
-        carried[last[earlier.number] - 1].kind = kind;
-      }
+        edge = carried.size();
+      } else if (kind == exec::EdgeKind::data) carried[edge - 1].kind = kind;
     };
     if (folds || use.change == StateChange::read)
       analysis::apply(*left, use.change, fold, OperationRef{use.operation + next}, add);

@@ -77,7 +77,7 @@ void PerReplayInstances::choose() {
   }
   for (const auto& [field, again] : others)
     if (again) fields_.insert(field);
-  if (fields_.empty()) return;
+  if (fields_.empty()) return;  // all are named by address, in no order
   std::ranges::sort(known_, {}, [](const Known& known) { return known.own.placeholder->serial; });
   std::size_t number = 0;
   for (Known& known : known_)

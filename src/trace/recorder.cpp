@@ -69,18 +69,21 @@ void Recorder::look_for_cuts(analysis::FieldState& field) {
     analysis::EquivalenceSet* const part = find_set(field, next);
     const auto* whole = part != nullptr ? find_set(field, part->cut_from) : nullptr;
     if (whole == nullptr || whole->recorded.recorder != number_) continue;
-    part->recorded = {number_, static_cast<Index>(made_.places.size())};
-    cuts_.push_back({made_.effects.size(), whole->recorded.index, part->recorded.index});
     made_.places.push_back(made_.places[whole->recorded.index]);
     made_.places.back().set = part;
+    part->recorded = {number_, static_cast<Index>(made_.places.size() - 1)};
+    cuts_.push_back({made_.effects.size(), whole->recorded.index, part->recorded.index});
   }
 }
 
 /// Notes how the equivalence set is now that the trace touches it for the first time.
 Index Recorder::touch(analysis::FieldState& field, analysis::EquivalenceSet& set) {
-  set.recorded = {number_, static_cast<Index>(made_.places.size())};
+  // Memory may run out: the names are there before the place is.
+  for (const analysis::Use& use : set.uses)
+    if (use.valid) own_.name_of(*use.instance);
   for (analysis::Instance*& instance : made_.places.emplace_back(field, set).valid)
-    instance = own_.name_of(*instance);
+    instance = instance->bound_to;
+  set.recorded = {number_, static_cast<Index>(made_.places.size() - 1)};
   return set.recorded.index;
 }
 

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -55,9 +56,9 @@ struct Place {
   analysis::EquivalenceSet* set;
   bool pending;  ///< a fill is pending
 
-  /// As it is now.
+  /// With the set's present state.
   Place(analysis::FieldState& of, analysis::EquivalenceSet& at);
-  /// Whether a SetState is like that. `named(instance)`: as the state names it.
+  /// Whether a SetState is as this was found. `named(instance)`: the state's name for one of `valid`.
   template <class State, class Named = std::identity>
   [[nodiscard]] bool is_in(const State& state, Named named = {}) const {
     if (pending != static_cast<bool>(state.fill)) return false;
@@ -68,7 +69,7 @@ struct Place {
     }
     return found == valid.size();
   }
-  /// The state of the set.
+  /// Whether its set is so now.
   [[nodiscard]] bool holds() const;
 };
 
@@ -177,8 +178,9 @@ struct Recording {
   std::vector<EntryUse> entry_uses;  ///< by operation
   std::vector<FieldUsed> fields;
   std::vector<data::UsedTree> trees;
-  std::vector<RecordedEdge> carried;   ///< into the next replay; idempotent recordings only
-  std::vector<PerReplayInstance> own;  ///< in the order of their making
+  std::vector<RecordedEdge>
+      carried;  ///< into the next replay, by target; idempotent recordings only
+  std::vector<PerReplayInstance> own;                   ///< in the order of their making
   std::vector<PerReplayArgument> per_replay_arguments;  ///< by operation and argument
   /// After it, its precondition holds, no fold group goes on from it into the next replay, and no per-replay instance
   /// is left.

@@ -25,10 +25,11 @@ Selector::Selector(ContextCore& context, FoundTraces& found)
 
 void Selector::open(bool marked, TraceRoot* root, std::uint64_t id, const std::string& name,
                     const Where& where, bool required) {
+  // Member by member: the name keeps its memory, and nothing is copied twice.
+  open_.name = name;
   open_.marked = marked;
   open_.root = root;
   open_.id = id;
-  open_.name = name;
   open_.where = where;
   open_.required = required;
   left_ = {};
