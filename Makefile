@@ -1,5 +1,5 @@
 # The front door. Every target installs the Debian packages it needs and builds what it runs.
-# The build itself is CMake's: see CMakeLists.txt and the presets release, debug, asan, tsan and clang.
+# The build itself is CMake's: see CMakeLists.txt and the presets release, debug, asan and tsan.
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
@@ -35,10 +35,9 @@ test-quick: setup-build setup-test
 test-debug test-asan test-tsan: test-%: setup-build setup-test
 	@JOBS=$(JOBS) scripts/test $*
 
-## test-clang: the libraries with clang, without a warning
+## test-clang: the libraries with clang, without a warning, in a project that takes their sources
 test-clang: setup-build setup-clang
-	@cmake -DREFRAIN_WERROR=ON --log-level=WARNING --preset clang > /dev/null
-	@$(BUILD) build/clang -j $(JOBS) --target libraries
+	@scripts/check_consumer sources build/clang -DREFRAIN_WERROR=ON
 
 ## fuzz: random programs for FUZZ_SECONDS (60) seconds; a failure prints its seed and a shrunk program
 fuzz: setup-build
