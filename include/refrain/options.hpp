@@ -3,7 +3,7 @@
 // Runtime; `refrain::run` takes it from the command line and the environment by parse_options.
 //
 // Flags are written `--refrain:NAME VALUE` or `--refrain:NAME=VALUE`. A flag whose value may be left out
-// (check, stats, help) takes it after `=`, or as the next word when that word is `on` or `off`.
+// (`[=...]` in --help) takes it after `=`, or as the next word when that word is `on` or `off`.
 // The environment variable REFRAIN_ARGS holds flags in the same form, separated by blanks; '...' and
 // "..." quote, a backslash takes the next character as it is. The command line wins over REFRAIN_ARGS.
 
@@ -43,7 +43,7 @@ struct Options {
   std::string graph_calculus;
   /// Explain to PREFIX.txt and PREFIX.json what was replayed, and what was analysed and why (empty: do not).
   std::string explain;
-  /// Record and replay what is between the marks of a trace.
+  /// Record and replay traces, whether marked or found.
   bool tracing = true;
   /// Leave out, of a recording's edges, those that others imply.
   bool trace_optimize = true;

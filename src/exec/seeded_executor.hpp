@@ -12,15 +12,15 @@
 // randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010). Every actor gets a
 // random priority, the runnable one of highest priority takes the next step, and at random change
 // points the running actor falls below all others. The paper draws d change points among a known number
-// of steps; here the number is unknown, so each step is one with a probability that the seed picks
-// among several scales, from every second step to almost never.
+// of steps; here the number is unknown, so each step is a change point with a probability that the seed picks: from
+// every second step to almost never.
 //
 // Completion from outside. An operation that is completed later becomes an actor again when it is completed, by any
 // thread, so the seed decides when the others see it. A test that completes operations in background jobs lets the seed
 // decide when that is, too. While nothing can take a step and completions are outstanding, the thread sleeps.
 //
 // A world. Several root programs may run at once, each an actor (run_programs): several runtimes on one executor, each
-// with scopes, failures and a body-local pointer of its own. The users of scopes are told of all of them.
+// with scopes, failures and a body-local pointer of its own.
 //
 // Nothing depends on addresses or time: equal seeds and programs give equal runs. Waiting, failures,
 // accumulators and deadlocks mean what they mean in the threaded executor. Helping is not needed, as

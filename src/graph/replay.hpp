@@ -43,10 +43,10 @@
 // complete it. No proxy is forgotten. The thread that has done an operation stores `done`, then looks at kProxies, and if
 // that is set at the table; the owner sets kProxies, then enters the proxy under the table's lock, then looks at `done`.
 // When the thread misses kProxies and the owner misses `done`, the entry is found later: before it sleeps, every thread
-// looks through what has come into the table since it looked last, under the lock. (What was there then it has not
-// missed: it was entered before that look, under the same lock, so the thread saw kProxies and the number when it was
-// done.) Either the entry is there by now, or the owner locks the table afterwards, and sees `done`. So when all other
-// threads sleep, a proxy in the table means an operation that is not done.
+// looks under the lock through the entries that are new since its last look. Older entries need none: the thread has had
+// the lock since they were made, so of an operation that it did afterwards it saw kProxies. Is the entry not there yet,
+// the owner locks the table later, and sees `done`. So when all other threads sleep, a proxy in the table means an
+// operation that is not done.
 //
 // Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode: whoever lowers,
 // holds or runs it, as said above; what few replays need: any thread the failures and, under the table's lock,

@@ -4,7 +4,7 @@
 //
 // A mapper is asked once for a plan that is remembered, or at every launch (Mapper::every_launch). In the second case a
 // launch has two plans. The one without a mapping is found by the launch's key, the other by the first one's number and
-// the mapper's answers; so a new plan is made of an old one, and only for answers that were not given before.
+// the mapper's answers. Answers that were given before find their plan; for others the first plan is copied and mapped.
 //
 // Owner: the context's thread. Cost: a plan that is remembered is found by its key in a hash table.
 

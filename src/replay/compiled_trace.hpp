@@ -1,6 +1,6 @@
 #pragma once
 // A recording that is ready to be replayed: its template, what the template's operations work on, and what each replay
-// has of its own. Lee et al., section 4; execution templates: Mashayekhi et al.
+// has of its own. Dynamic tracing paper, section IV; execution templates: Mashayekhi et al.
 //
 // Making one lays out what all replays share (payloads of tasks, records of launches), leaves out the edges that others
 // imply, and compiles the rest into a template (graph/template.hpp). That takes about as long as three analyses. A

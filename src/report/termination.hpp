@@ -1,8 +1,8 @@
 #pragma once
 // What is done before SIGTERM or SIGINT end the process: reports are written (runtime/reports.cpp).
 //
-// While somebody asks for it, the two signals have a handler, each only where it would end the process: a handler of
-// the program's, or one that ignores the signal, stays, and what the program sets later stays too. The handler only
+// While somebody asks for it, a handler is set for each of the two signals that would end the process. One that the
+// program handles or ignores is left as it is, and what the program sets later stays, too. The handler only
 // wakes a thread that waits for this, and returns; the program goes on meanwhile. When that thread is done the process
 // ends by the signal, as it would have. A second signal ends it at once, and so does one in a child process.
 //

@@ -1,8 +1,8 @@
 #pragma once
 // The traces that the program marks (Context::begin_trace, end_trace and require_replay). A mark is the root of a tree of
-// recordings, by Trace::id. Lee et al., section 3.
+// recordings, by Trace::id (dynamic tracing paper, section III).
 //
-// Owner: the context's thread; what other contexts ask is in OpenMark. Memory: bounded.
+// Owner: the context's thread; what other contexts ask is in OpenMark. Memory: bounded by kMostSequences.
 
 #include <atomic>
 #include <cstdint>

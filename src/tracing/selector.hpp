@@ -7,8 +7,7 @@
 // new branch is recorded while that is so. Of several branches the one used last is taken.
 //
 // The selector knows one open trace at a time. Marks open and close it (marked_traces.hpp); where there are none, the
-// traces that are found do (found_traces.hpp). Dynamic tracing: Lee et al., section 3; automatic: Yadav et al., section
-// 4.
+// traces that are found do (found_traces.hpp). Dynamic tracing paper, section III; Yadav et al., section 4.
 //
 // Owner: the context's thread. Cost of a call that is replayed: one comparison of keys.
 
