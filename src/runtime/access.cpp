@@ -33,8 +33,8 @@ exec::FailureRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState
   analysis.log_operation(node, origin, &field, instance.memory, instance.memory, points);
   analysis::Edges edges = analysis.edges_to(node);
   analysis.use(edges, footprint, instance, privilege);
-  scope.window().hold_open(+1);
   analysis.publish(edges);
+  scope.window().hold_open(+1);
   held_.splice(held_.end(), made);
   try {
     runtime.executor().wait(

@@ -377,13 +377,14 @@ void AutotraceLog::extend(std::uint64_t at, std::uint64_t calls, bool are_replay
   stretch_.end = at + calls;
 }
 
-void AutotraceLog::flush() {
+// Where there is no memory for a line, the log goes without it. The destructor calls this.
+void AutotraceLog::flush() try {
   const Stretch done = std::exchange(stretch_, {});
   if (done.begin == done.end) return;
   const char* const event = done.is_replayed ? "replayed" : "analysed";
   std::string line = fmt::format(R"("{}","from":{},"to":{})", event, done.begin, done.end);
   if (done.is_replayed) line += fmt::format(R"(,"whole":{},"left":{})", done.whole, done.left);
   write(line);
-}
+} catch (const std::bad_alloc&) {}
 
 }  // namespace refrain::runtime

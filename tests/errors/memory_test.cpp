@@ -14,6 +14,7 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "refrain/error.hpp"
 #include "refrain/refrain.hpp"
 #include "support/expect_error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -85,6 +87,12 @@ const Task parent{"parent", [](ReadWrite<Coord> a, Context& ctx) {
                     a[a.domain().bounds().lo] += 1;
                   }};
 
+/// Has an owner for each launch that is not over.
+const auto held = std::make_shared<Coord>(1);
+const Task scale{"scale", [](ReadWrite<Coord> a, Coord by, const std::shared_ptr<Coord>& one) {
+                   for (auto p : a.domain()) a[p] = (a[p] % 1000) * by + *one;
+                 }};
+
 /// A bit of everything.
 Coord program(Context& ctx) {
   static Coord memory[16];  // outlives the program, which may end by an exception
@@ -98,12 +106,15 @@ Coord program(Context& ctx) {
   ctx.launch(set, 4, blocks[x], 2);
   ctx.launch(parent, cells[x]);
   const Trace loop("loop");
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; ++i) {
+    const Future<Coord> by = ctx.launch(twice, Coord{i});
     ctx.trace(loop, [&] {
       ctx.launch(add, 4, blocks[y], blocks[x]);
       ctx.launch(count, 4, total[x], halos[y]);
       ctx.launch(add, 4, blocks[x], blocks[y]);
+      ctx.launch(scale, 4, blocks[x], by, held);
     });
+  }
   ctx.copy(cells[x], cells[y]);
   const auto sums = ctx.launch(sum, 4, blocks[y]);
   const Future<Coord> all = ctx.reduce(sums, Sum{});
@@ -162,6 +173,7 @@ void sweep(const Options& options, std::uint64_t length, std::uint64_t step) {
     if (outage.made <= first) break;
     test::expect_usable(runtime);
     EXPECT_EQ(runtime.counters().futures_alive, 0U) << "allocation " << first;
+    EXPECT_EQ(held.use_count(), 1) << "allocation " << first;
   }
   // Of the outages of one allocation, most are met by a call of the context.
   if (length == 1) {
@@ -198,6 +210,19 @@ TEST(NoMemory, FromThereOnUnderASeed) {
 TEST(NoMemory, OnceOnThreads) { sweep(with_workers(2), 1, step_of(13)); }
 TEST(NoMemory, FromThereOnOnThreads) {
   sweep(with_workers(2), std::numeric_limits<std::uint64_t>::max(), step_of(17));
+}
+
+// The reports hear of everything, and may find no memory to write it down.
+TEST(NoMemory, OnceWithReports) {
+  const test::TemporaryFolder folder;
+  for (const bool calculus : {false, true}) {
+    Options options = with_workers(0);
+    options.graph = folder.path("graph.dot");
+    options.explain = folder.path("explain.json");
+    options.autotrace_log = folder.path("log");
+    if (calculus) options.graph_calculus = folder.path("calculus.txt");
+    sweep(options, 1, step_of(5));
+  }
 }
 
 /// The call, as messages name it, in a program that has all that it needs.
