@@ -88,7 +88,8 @@ struct Max {
   }
 };
 
-/// An operator with its type forgotten, for the run-time API. `name` and `type` identify it.
+/// An operator with its type forgotten, for the run-time API. `name` and `type` identify it. It lives as long as the
+/// runtime: what is remembered of a launch points to it.
 struct ReductionOp {
   std::string_view name;
   const ValueType* type = nullptr;

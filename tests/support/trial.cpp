@@ -48,6 +48,8 @@ Options options_of(const Setting& setting, std::uint64_t seed) {
   options.autotrace_sample = 2 + mix(seed, 8) % 5;
   options.autotrace_history = 20 + mix(seed, 10) % 80;
   options.autotrace_max_length = mix(seed, 11) % 4 == 0 ? 3 : 0;
+  options.trace_optimize = mix(seed, 13) % 4 != 0;
+  if (mix(seed, 14) % 4 == 0) options.trace_length = 2 + mix(seed, 15) % 30;
   return options;
 }
 
