@@ -37,7 +37,7 @@ test-debug test-asan test-tsan: test-%: setup-build setup-test
 
 ## test-clang: the libraries with clang, without a warning, in a project that takes their sources
 test-clang: setup-build setup-clang
-	@scripts/check_consumer sources build/clang -DREFRAIN_WERROR=ON
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) scripts/check_consumer sources build/clang -DREFRAIN_WERROR=ON
 
 ## fuzz: random programs for FUZZ_SECONDS (60) seconds; a failure prints its seed and a shrunk program
 fuzz: setup-build
