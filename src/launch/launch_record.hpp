@@ -41,7 +41,7 @@ struct LaunchRecord {
   LaunchRecord* next_free = nullptr;  ///< among the records of the context that are free
   alignas(std::max_align_t) std::byte inline_values[kInlineValues];
 
-  /// Memory may run out when the launch has its values, and no point ends them.
+  /// Where memory ran out before the launch was issued, no point has ended its values: this does.
   ~LaunchRecord() { unfinished = 1, point_done(); }
   /// A launch of the plan, the context's call of this number.
   void begin(std::uint64_t number) {

@@ -178,8 +178,8 @@ struct Recording {
   std::vector<EntryUse> entry_uses;  ///< by operation
   std::vector<FieldUsed> fields;
   std::vector<data::UsedTree> trees;
-  std::vector<RecordedEdge>
-      carried;  ///< into the next replay, by target; idempotent recordings only
+  /// Into the next replay, by target; idempotent recordings only.
+  std::vector<RecordedEdge> carried;
   std::vector<PerReplayInstance> own;                   ///< in the order of their making
   std::vector<PerReplayArgument> per_replay_arguments;  ///< by operation and argument
   /// After it, its precondition holds, no fold group goes on from it into the next replay, and no per-replay instance
