@@ -5,7 +5,7 @@
 
 #include "api/numbers.hpp"
 #include "refrain/refrain.hpp"
-#include "support/allocated.hpp"
+#include "support/memory_taken.hpp"
 #include "support/random.hpp"
 #include "support/settings.hpp"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "refrain/refrain.hpp"
-#include "support/allocated.hpp"
 #include "support/autotrace_settings.hpp"
+#include "support/memory_taken.hpp"
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
 #include "support/token_program.hpp"

@@ -2,14 +2,13 @@
 // where REFRAIN_TEST_SECONDS bounds the tests.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <stdexcept>
 
 #include "refrain/error.hpp"
 #include "refrain/refrain.hpp"
+#include "support/memory_taken.hpp"
 #include "support/test_budget.hpp"
 
 namespace refrain {
@@ -30,16 +29,6 @@ const Task parent{"parent", [](Context& ctx, ReadWrite<Coord> x) {
                     ctx.launch(add, mine[number]);
                   }};
 
-/// KiB of this process that are in memory.
-long resident() {
-  long pages = 0, ignored = 0;
-  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%ld %ld", &ignored, &pages) != 2) pages = 0;
-    std::fclose(file);
-  }
-  return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 /// Repeats `round`, `launches` launches each time, until a million. When a tenth is done nothing may grow
 /// any more, by more than 8 MiB.
 template <class Round>
@@ -57,10 +46,10 @@ void repeat(const char* machine, std::uint64_t launches, Round&& round) {
       round(ctx, budget.seed());
       if (++done != warm) continue;
       ctx.fence();
-      settled = resident();
+      settled = test::resident();
     }
     ctx.fence();
-    EXPECT_LE(resident(), settled + 8 * 1024) << "after " << done << " rounds";
+    EXPECT_LE(test::resident(), settled + 8 * 1024) << "after " << done << " rounds";
     EXPECT_LE(runtime.counters().regions_alive, 1u);
     EXPECT_LE(runtime.counters().instances_alive, 8u);
     EXPECT_EQ(runtime.counters().nodes_alive, 0u);
