@@ -13,6 +13,7 @@
 #include "runtime/runtime_impl.hpp"
 #include "support/judge.hpp"
 #include "support/random.hpp"
+#include "support/test_budget.hpp"
 
 namespace refrain::test {
 namespace {
@@ -89,7 +90,8 @@ Outcome run(std::uint64_t program, int workers, std::optional<std::uint64_t> sch
 }
 
 TEST(Eviction, FollowsLaunchOrder) {
-  for (std::uint64_t program = 1; program <= 10; ++program) {
+  for (TestBudget budget(10, 2); budget.more(); budget.next()) {
+    const std::uint64_t program = budget.seed();
     const Outcome first = run(program, 0, {});
     EXPECT_GT(first.evictions, 0U);
     const auto expect_same = [&](const Outcome& other, const std::string& how) {

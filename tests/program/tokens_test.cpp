@@ -19,6 +19,7 @@
 #include "support/mapping_rule.hpp"
 #include "support/random.hpp"
 #include "support/runner.hpp"
+#include "support/test_budget.hpp"
 
 namespace refrain::test {
 namespace {
@@ -201,11 +202,11 @@ Names names_of_many(int workers, std::optional<std::uint64_t> schedule = {}) {
 TEST(Tokens, OfMoreThanIsRememberedDoNotDependOnWhatIsInFlight) {
   const Names one = names_of_many(1);
   EXPECT_EQ(one.tokens.size(), 1U + 600 * (3 + 6));  // made, and launched or destroyed
-  for (std::uint64_t seed = 1; seed <= 12; ++seed)
-    EXPECT_TRUE(one == names_of_many(0, seed)) << "seed " << seed;
-  for (const int workers : {0, 2, 4})
-    for (int run = 0; run < 3; ++run)
-      EXPECT_TRUE(one == names_of_many(workers)) << workers << " workers, run " << run;
+  for (TestBudget budget(12, 2); budget.more(); budget.next())
+    EXPECT_TRUE(one == names_of_many(0, budget.seed())) << "seed " << budget.seed();
+  for (TestBudget budget(3); budget.more(); budget.next())
+    for (const int workers : {0, 2, 4})
+      EXPECT_TRUE(one == names_of_many(workers)) << workers << " workers, run " << budget.seed();
 }
 
 /// Of the calls of a program.
