@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "base/text.hpp"
 #include "launch/context_core.hpp"
 #include "refrain/error.hpp"
@@ -28,10 +30,23 @@ LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t ha
     std::ranges::nth_element(ages, middle);
     keep_only([median = *middle](const LaunchPlan& p) { return p.last_used > median; });
   }
-  arguments_ += more;
   LaunchPlan& added = *plans_.emplace_back(std::move(plan));
-  by_hash_.emplace(hash, &added);
+  if (2 * size() > table_.size()) enter_all();
+  else enter(added, hash);
   return added;
+}
+
+void PlanCache::enter(LaunchPlan& plan, std::uint64_t hash) {
+  std::size_t at = hash & (table_.size() - 1);
+  while (table_[at].second != nullptr) at = (at + 1) & (table_.size() - 1);
+  table_[at] = {hash, &plan};
+  arguments_ += plan.own.arguments.size() + 1;
+}
+
+void PlanCache::enter_all() {
+  table_.assign(std::bit_ceil(4 * size() + 1), {});
+  arguments_ = 0;
+  for (const auto& plan : plans_) enter(*plan, hash(plan->key));
 }
 
 void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) {
@@ -41,12 +56,7 @@ void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) 
   for (auto& plan : dropped)
     if (plan->in_flight != 0) dropped_.push_back(std::move(plan));
   plans_.erase(dropped.begin(), dropped.end());
-  by_hash_.clear();
-  arguments_ = 0;
-  for (const auto& plan : plans_) {
-    by_hash_.emplace(hash(plan->key), plan.get());
-    arguments_ += plan->own.arguments.size() + 1;
-  }
+  enter_all();
 }
 
 }  // namespace refrain::runtime

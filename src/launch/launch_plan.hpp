@@ -22,7 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/field_state.hpp"
@@ -171,19 +171,24 @@ class PlanCache {
   }
   /// The plan with this key, or null.
   [[nodiscard]] LaunchPlan* find(std::span<const std::uint64_t> key, std::uint64_t hash) const {
-    for (auto at = by_hash_.find(hash); at != by_hash_.end() && at->first == hash; ++at)
-      if (std::ranges::equal(at->second->key, key)) return at->second;
-    return nullptr;
+    for (std::size_t at = hash;; ++at) {
+      const auto& [known, plan] = table_[at & (table_.size() - 1)];
+      if (plan == nullptr || (known == hash && std::ranges::equal(plan->key, key))) return plan;
+    }
   }
   LaunchPlan& insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash);
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
 
  private:
   void keep_only(const std::function<bool(const LaunchPlan&)>& wanted);
+  void enter(LaunchPlan& plan, std::uint64_t hash);
+  void enter_all();
 
   /// In the order in which they were made. They end in it, too, since a task's slot becomes free with its last plan.
   std::vector<std::unique_ptr<LaunchPlan>> plans_;
-  std::unordered_multimap<std::uint64_t, LaunchPlan*> by_hash_;
+  /// With their hashes, open addressing: a power of two, at most half full. (std's tables, and Boost's, follow a chain: two
+  /// misses of the cache more for each launch where there are many plans.)
+  std::vector<std::pair<std::uint64_t, LaunchPlan*>> table_{16};
   std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< in flight when they were
   std::size_t arguments_ = 0;
   std::size_t sweep_at_ = first_sweep;  ///< number of plans at which stale ones are dropped
