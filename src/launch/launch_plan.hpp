@@ -181,13 +181,15 @@ class PlanCache {
 
  private:
   void keep_only(const std::function<bool(const LaunchPlan&)>& wanted);
+  /// Enters a plan in the table, which has room for it.
   void enter(LaunchPlan& plan, std::uint64_t hash);
+  /// Makes the table anew, with room for as many again.
   void enter_all();
 
   /// In the order in which they were made. They end in it, too, since a task's slot becomes free with its last plan.
   std::vector<std::unique_ptr<LaunchPlan>> plans_;
-  /// With their hashes, open addressing: a power of two, at most half full. (std's tables, and Boost's, follow a chain: two
-  /// misses of the cache more for each launch where there are many plans.)
+  /// With their hashes, open addressing: a power of two, at most half full. (std's tables, and Boost's, follow a chain,
+  /// of which each link is a miss of the cache where there are many plans.)
   std::vector<std::pair<std::uint64_t, LaunchPlan*>> table_{16};
   std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< in flight when they were
   std::size_t arguments_ = 0;

@@ -85,7 +85,7 @@ TEST(Soak, PartitionsThatComeAndGo) {
   Region<1> cells;
   repeat("emulated:cpus=2", 10, [&](Context& ctx, std::uint64_t round) {
     if (round == 1) cells = ctx.region(Rect1{0, 999}, number);
-    auto blocks = ctx.blocks(cells, static_cast<Coord>(5 + round % 100));
+    auto blocks = ctx.blocks(cells, static_cast<Coord>(5 + round % 300));
     for (int i = 0; i < 10; ++i)
       ctx.launch(add, 4, blocks.at(shift(static_cast<Coord>(round % 2)))[number]);
     ctx.destroy(blocks);
