@@ -68,11 +68,8 @@ void RememberedLaunch::remember(const LaunchRequest& launch, const data::Forest&
   const auto is_own = [&](const Requirement& r) { return tree_of(r)->in(forest); };
   if (!std::ranges::all_of(launch.requirements, is_own)) return;
   std::uint64_t* next = words;
-  if (!visit(launch, mapper_epoch, Form([&next](std::uint64_t word) {
-               *next++ = word;
-               return true;
-             })))
-    return;
+  const auto put = [&next](std::uint64_t word) { return *next++ = word, true; };
+  if (!visit(launch, mapper_epoch, Form(put))) return;
   words_ = words;
   deaths_ = forest.deaths();
 }

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 
@@ -15,15 +13,6 @@
 namespace refrain::detail {
 
 // --- states ------------------------------------------------------------------------------------------
-
-namespace {
-
-/// Of the block of a state.
-std::align_val_t alignment_of(const ResultType& type) {
-  return std::align_val_t(std::max(type.alignment, alignof(FutureState)));
-}
-
-}  // namespace
 
 FutureState::FutureState(const ResultType& type, std::uint64_t context, std::size_t points,
                          const runtime::LaunchPoints& of_group, std::size_t values_offset)
@@ -49,14 +38,14 @@ FutureState* FutureState::make(const ResultType& type, std::uint64_t context, st
                                const runtime::LaunchPoints& of_group) {
   const std::size_t end_of_slots = sizeof(FutureState) + points * sizeof(Slot);
   const std::size_t values_offset = (end_of_slots + type.alignment - 1) & ~(type.alignment - 1);
-  void* block = ::operator new(values_offset + points * stride(type), alignment_of(type));
+  void* block = ::operator new(values_offset + points * stride(type), alignment(type));
   return ::new (block) FutureState(type, context, points, of_group, values_offset);
 }
 
 void FutureState::end() noexcept {
-  const std::align_val_t alignment = alignment_of(type_);
+  const std::align_val_t aligned = alignment(type_);
   this->~FutureState();
-  ::operator delete(this, alignment);
+  ::operator delete(this, aligned);
 }
 
 exec::FailureRef FutureState::failure() const {

@@ -13,10 +13,12 @@
 // the last one to go destroys the values that were constructed, exactly once. A producer holds a reference
 // until it has settled its point.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <new>
 
 #include "graph/failure.hpp"
 #include "graph/node.hpp"
@@ -112,6 +114,10 @@ class FutureState {
   /// From one value to the next; alignments are powers of two.
   static constexpr std::size_t stride(const ResultType& type) {
     return (type.size + type.alignment - 1) & ~(type.alignment - 1);
+  }
+  /// Of the state's block.
+  static constexpr std::align_val_t alignment(const ResultType& type) {
+    return std::align_val_t(std::max(type.alignment, alignof(FutureState)));
   }
   void end() noexcept;
 

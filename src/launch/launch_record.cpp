@@ -242,10 +242,9 @@ AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& req
   if (points == 0) return context.records.make_result(plan, request);
   LaunchRecord& record = context.records.take(plan, request);
   AnyFuture result = record.result;
-  const bool inline_if_ready = request.hints.inline_if_ready;
   std::uint32_t rank = 0;
   try {
-    while (rank < points) issue_point(context, plan, record, rank, inline_if_ready);
+    while (rank < points) issue_point(context, plan, record, rank, request.hints.inline_if_ready);
   } catch (...) {
     // What is left of the launch will not run: no memory for it, or nothing to read.
     for (std::uint32_t left = rank; left < points; ++left) record.point_done();

@@ -213,10 +213,7 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine&
   const std::size_t most = kMostKeyWords + kKeyWordsOfArgument * request.requirements.size();
   if (key_.size() < most) key_.resize(most);
   std::uint64_t* next = key_.data();
-  const auto put = [&next](std::uint64_t word) {
-    *next++ = word;
-    return true;
-  };
+  const auto put = [&next](std::uint64_t word) { return *next++ = word, true; };
   visit(request, context_.runtime.mapper().epoch(), Key(put, &request, &context_.forest));
   return {key_.data(), next};
 }
@@ -226,10 +223,9 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine&
 LaunchPlan& Planner::add_plan(const LaunchRequest& request, std::span<const std::uint64_t> key,
                               std::uint64_t hash) {
   std::unique_ptr<LaunchPlan> plan = make_unmapped(request, key);
-  std::vector<MappingOutput> answers;
-  std::vector<std::uint64_t> words;
-  ask(context_, *plan, request, answers, words);
-  take_answers(*plan, request, context_.runtime.machine(), answers, words);
+  asked_key_.clear();
+  ask(context_, *plan, request, answers_, asked_key_);
+  take_answers(*plan, request, context_.runtime.machine(), answers_, asked_key_);
   return plans_.insert(std::move(plan), hash);
 }
 

@@ -64,8 +64,7 @@ class Planner {
   PlanCache plans_;
   std::vector<std::uint64_t> key_;  ///< scratch
   std::uint64_t tidied_ = 0;        ///< how often a field's footprints have been (FieldState::tidy)
-  // For a mapper that is asked at every launch.
-  std::uint64_t unmapped_ = 0;            ///< plans without a mapping that were made
+  std::uint64_t unmapped_ = 0;      ///< plans without a mapping that were made, for plan_by_answers
   std::vector<MappingOutput> answers_;    ///< scratch
   std::vector<std::uint64_t> asked_key_;  ///< scratch
 };
