@@ -45,6 +45,7 @@ enum class Storage : std::uint8_t {
 
 /// The placement never changes.
 struct Instance : refrain::detail::Placement {
+  std::uint64_t last_use = 0;  ///< number of the last point task that used it (for eviction)
   FieldState* field = nullptr;
   data::IndexSpaceRef space;  ///< the points it has room for
   MemoryId memory = 0;
@@ -55,7 +56,6 @@ struct Instance : refrain::detail::Placement {
   std::size_t size = 0;                               ///< of it
   std::uint32_t number = 0;      ///< order of creation among those of its field that are alive
   std::size_t position = 0;      ///< its place in InstanceStore::in_memory; or in Recording::own
-  std::uint64_t last_use = 0;    ///< number of the last point task that used it (for eviction)
   std::uint64_t serial = 0;      ///< order of creation within its store
   std::uint64_t queued_use = 0;  ///< what last_use was when InstanceStore last looked
   /// Operations with an argument here that has no points. No equivalence set knows them, but they refer to the

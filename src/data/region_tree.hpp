@@ -25,7 +25,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -243,15 +243,15 @@ class RegionTree {
   /// All of them. Written by the owner. Relaxed: a task reads it for a tree that it knows to be pinned, or for one that
   /// it has no business with.
   std::atomic<std::uint32_t> pins_{0};
+  std::atomic<std::uint64_t> uid_{0};  ///< written by the owner
   /// What was dropped when the tree had this uid, and how often it was pinned then and is still.
   struct Earlier {
     std::uint64_t uid;
     std::uint32_t pins;
     std::vector<std::uint32_t> partitions;
   };
-  std::deque<Earlier> earlier_;        ///< oldest first, which is pinned
-  std::atomic<std::uint64_t> uid_{0};  ///< written by the owner
-  RegionTree* viewed_ = nullptr;       ///< null for a tree with data of its own
+  std::list<Earlier> earlier_;    ///< oldest first, which is pinned; mostly empty: no memory then
+  RegionTree* viewed_ = nullptr;  ///< null for a tree with data of its own
   std::vector<FieldColumn> fields_;
   StableVector<RegionNode> nodes_;
   StableVector<PartitionNode> partitions_;

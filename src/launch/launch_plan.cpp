@@ -44,7 +44,7 @@ void PlanCache::enter(LaunchPlan& plan, std::uint64_t hash) {
 }
 
 void PlanCache::enter_all() {
-  table_.assign(std::bit_ceil(4 * size() + 1), {});
+  table_.assign(std::bit_ceil(2 * size() + 1), {});
   arguments_ = 0;
   for (const auto& plan : plans_) enter(*plan, hash(plan->key));
 }

@@ -117,32 +117,32 @@ struct OwnPoints {
 };
 
 struct LaunchPlan {
+  // What every launch looks at comes first, and takes two lines of the cache.
   std::vector<std::uint64_t> key;
+  std::uint64_t token = 0;  ///< of the call (call_identity.hpp)
+  std::uint64_t last_used = 0;
+  std::uint64_t in_flight = 0;       ///< launches not yet back
+  std::uint32_t argument_count = 0;  ///< requirements.size(), which takes a division
+  std::uint32_t reductions = 0;      ///< how many requirements reduce
+  /// The context's own trees among the arguments': what children may look at stays while in flight.
+  std::vector<data::UsedTree> trees;
+  OwnPoints own;
+
+  // The launch as a whole.
+  std::shared_ptr<detail::TaskRecord> task;
+  exec::NodeInfo info;
+  int node_class = 0;  ///< of the points' nodes (graph/node.hpp)
+  bool group = false;
+  bool check = false;  ///< accesses are checked
+  LaunchPoints points;
+  std::vector<PlannedRequirement> requirements;
+
   /// Where the mapper is asked at every launch: the number of the plan without a mapping, which plans made of it share.
   /// It is never given again. Else 0.
   std::uint64_t number = 0;
-
-  // The launch as a whole.
-  std::uint64_t token = 0;  ///< of the call (call_identity.hpp)
-  std::shared_ptr<detail::TaskRecord> task;
-  exec::NodeInfo info;
-  bool group = false;
-  LaunchPoints points;
-  std::vector<PlannedRequirement> requirements;
-  std::uint32_t argument_count = 0;  ///< requirements.size(), which takes a division
-  std::uint32_t reductions = 0;      ///< how many requirements reduce
-  int node_class = 0;                ///< of the points' nodes (graph/node.hpp)
-  bool check = false;                ///< accesses are checked
-
-  OwnPoints own;
-
-  std::uint64_t last_used = 0;
   /// The planner's count of tidyings when its footprints were known to be awake.
   std::uint64_t awake = 0;
-  std::uint64_t in_flight = 0;   ///< launches not yet back
   std::uint32_t recordings = 0;  ///< recordings that name it: it stays
-  /// The context's own trees among the arguments': what children may look at stays while in flight.
-  std::vector<data::UsedTree> trees;
   [[nodiscard]] bool stale() const { return std::ranges::any_of(trees, &data::UsedTree::is_stale); }
 
   [[nodiscard]] int dim() const { return points.domain->dim(); }
@@ -183,7 +183,7 @@ class PlanCache {
   void keep_only(const std::function<bool(const LaunchPlan&)>& wanted);
   /// Enters a plan in the table, which has room for it.
   void enter(LaunchPlan& plan, std::uint64_t hash);
-  /// Makes the table anew, with room for as many again.
+  /// Makes the table anew, between half and a quarter full.
   void enter_all();
 
   /// In the order in which they were made. They end in it, too, since a task's slot becomes free with its last plan.
