@@ -3,8 +3,8 @@
 //
 // nlohmann-json reads a file and keeps its values; a JsonNode is such a value with its file. A mistake in a file is
 // reported with file, line and column, whether it is one of syntax ("expected ',' or '}'") or of meaning ("no memory
-// is called 'sys1'"). Values do not remember where they stand: the file knows it of the n-th one, and n is counted
-// when there is an error to report.
+// is called 'sys1'"). A value does not remember its place. For an error it is counted which value of the file it is, and
+// the file finds the place of the n-th value.
 //
 // Stricter than JSON where JSON leaves room: a name may be given once per object, and nesting is limited, so that
 // no file can exhaust the stack. Reading costs time and memory proportional to the text, an error the same. One thread.

@@ -2,7 +2,7 @@
 // A growing array whose elements never move: other threads may read elements while the owner appends.
 //
 // Elements live in chunks of doubling size, so an index is turned into a chunk and a place by one bit
-// scan. Most have only the first, of one element; the list of the others is made with the second. A chunk's
+// scan. Most arrays have one chunk, of one element; the list of further chunks is made with the second element. A chunk's
 // elements are value-initialised when the chunk is made and stay at their addresses until clear() or the end.
 //
 // Threads: one owner calls ensure and clear. Any thread may read elements that existed when

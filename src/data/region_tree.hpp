@@ -240,8 +240,8 @@ class RegionTree {
   std::atomic<std::uint32_t> born_{0};  ///< the clock when this object last became a new tree
   std::atomic<std::uint32_t> node_count_{0}, partition_count_{0};
   std::uint32_t clock_ = 0;
-  /// All of them. Written by the owner. Relaxed: a task reads it for a tree that it knows to be pinned, or for one that
-  /// it has no business with.
+  /// All pins. Written by the owner. Relaxed: a task asks about a tree that its own launch has pinned; of another tree any
+  /// answer will do.
   std::atomic<std::uint32_t> pins_{0};
   std::atomic<std::uint64_t> uid_{0};  ///< written by the owner
   /// What was dropped when the tree had this uid, and how often it was pinned then and is still.

@@ -13,7 +13,7 @@ namespace refrain::autotrace {
 
 class Ledger {
  public:
-  /// Credit, where it is of use only after a while.
+  /// The credit of work that is of use only after a while.
   static constexpr std::int64_t kLearning = 1024;
   static constexpr std::int64_t kMemory = 128;        ///< so much of what was gained counts later
   static constexpr std::uint32_t kLongestPause = 63;  ///< tries

@@ -61,10 +61,7 @@ std::string launch_name(std::string_view task, const Where& where);
 /// "operation 'NAME' launched at FILE:LINE"; without the line where the runtime itself made it.
 std::string operation_name(const NodeInfo* info, NodeKind kind);
 
-/// An error that travels along the edges that carry data: nodes that would read what a failed node
-/// should have written do not run their bodies and fail with the same Failure. Reference counted;
-/// immutable after creation.
-class Failure;
+class Failure;  // graph/failure.hpp
 
 /// Why one node must come after another.
 enum class EdgeKind : std::uint8_t {

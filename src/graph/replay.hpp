@@ -22,16 +22,16 @@
 // touches nothing of the slot. Every operation leads by inner edges to a sink, which starts after all
 // counts on the way were lowered. So when the sinks are through, everybody is.
 //
-// **Counts.** A node's count is the number of those who hold it back: predecessors, nodes of the
+// **Counts.** An operation's count is the number of those that hold it back: its predecessors, nodes of the
 // ordinary graph that it comes after (preconditions), and a *guard* of the owner's where nothing else would keep it from
-// starting before it is issued (nodes without predecessors; all nodes of a replay that enters anew).
-// A thread that finds the count at 1 holds the last one and does not write it: no locked instruction. It starts the node
-// if that has been issued, and otherwise parks it and keeps the count at 1. As long as the node is not issued the owner
-// may raise the count (Replays::add_preconditions). So a thread looks whether the count is still at 1 only after it has
-// seen that the node is issued; if the count is higher, the thread lowers it and is done with the node.
+// starting before it is issued (operations without predecessors; all operations of a replay that enters anew).
+// A thread that finds the count at 1 holds the last one and does not write it: no locked instruction. It starts the
+// operation if that has been issued, and otherwise parks it and keeps the count at 1. Until the operation is issued the
+// owner may raise the count (Replays::add_preconditions). So a thread looks whether the count is still at 1 only after it
+// has seen that the operation is issued; if the count is higher, the thread lowers it and is done with the operation.
 //
-// **Watermark and parked nodes** share a word, so that parking (compare-and-swap) and issuing (exchange)
-// come one after the other: a node is parked before the exchange, which hands it to the owner, or is
+// **Watermark and parked operations** share a word, so that parking (compare-and-swap) and issuing (exchange)
+// come one after the other: an operation is parked before the exchange, which hands it to the owner, or is
 // seen to be issued. Those handed over that are still not issued the owner keeps (Replays::release).
 //
 // **Operations with a node.** Most operations (root scope, any cpu, no priority, no reduction) are run from this array.
@@ -44,8 +44,8 @@
 // that is set at the table; the owner sets kProxies, then enters the proxy under the table's lock, then looks at `done`.
 // When the thread misses kProxies and the owner misses `done`, the entry is found later: before it sleeps, every thread
 // looks under the lock through the entries that are new since its last look. Older entries need none: the thread has had
-// the lock since they were made, so of an operation that it did afterwards it saw kProxies. Is the entry not there yet,
-// the owner locks the table later, and sees `done`. So when all other threads sleep, a proxy in the table means an
+// the lock since they were made, so of an operation that it did afterwards it saw kProxies. When the entry is not there
+// yet, the owner locks the table later, and sees `done`. So when all other threads sleep, a proxy in the table means an
 // operation that is not done.
 //
 // Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode: whoever lowers,

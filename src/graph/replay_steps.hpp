@@ -111,7 +111,7 @@ inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,
 const Failure* run_unusual(Replay& replay, std::uint32_t index, const TemplateNode& node,
                            Execution& execution);
 
-/// Runs an operation on this thread: all ways to run a replay share this function. `plain`: it has no TemplateFlag.
+/// Runs an operation on this thread. Another loop over operations is run_plain_in_order. `plain`: it has no TemplateFlag.
 /// Returns the failure that it carries then, null if none, which is in `execution`, too; there was none before.
 template <bool plain>
 inline const Failure* run_operation(Replay& replay, std::uint32_t index, const TemplateNode& node,

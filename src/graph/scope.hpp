@@ -53,14 +53,14 @@ class Window {
   /// A node with such a number is made.
   void launch_reserved() { ++nodes_; }
   /// A node in flight is no operation.
-  void mark_auxiliary() { --without_node_; }
+  void mark_auxiliary() { --excess_; }
   void came_back(const Node& node) {
     --nodes_;
     if ((node.flags & kAuxiliary) != 0) [[unlikely]]
-      ++without_node_;
+      ++excess_;
   }
   /// Changes the number of operations in flight that have no node, those of replays that the owner has issued whole.
-  void count_replayed(std::ptrdiff_t change) { without_node_ += static_cast<std::size_t>(change); }
+  void count_replayed(std::ptrdiff_t change) { excess_ += static_cast<std::size_t>(change); }
   /// Changes the number of operations (kManual) that the owner itself holds open.
   void hold_open(int change) {
     held_ += static_cast<std::size_t>(change);
@@ -75,7 +75,7 @@ class Window {
   [[nodiscard]] std::size_t held() const { return held_; }
   /// Operations in flight, as of the last look: nodes, and replayed operations without one. Of the present replays only
   /// operations with a node count.
-  [[nodiscard]] std::size_t operations() const { return nodes_ + without_node_; }
+  [[nodiscard]] std::size_t operations() const { return nodes_ + excess_; }
 
   /// Whether the scope has to look for room (Scope::throttle).
   [[nodiscard]] bool full() const { return operations() >= limit_; }
@@ -101,7 +101,7 @@ class Window {
  private:
   std::uint64_t launched_ = 0;
   std::size_t nodes_ = 0;
-  std::size_t without_node_ = 0;  ///< operations, less the nodes that are none; may wrap below zero
+  std::size_t excess_ = 0;  ///< operations without a node, less nodes that are none; may wrap
   const std::size_t size_;
   std::size_t most_;
   std::size_t beyond_ = 0;

@@ -85,8 +85,8 @@ struct Template {
 
   /// One recorded operation. `run`, `operand` and `info` outlive the template.
   struct Operation {
-    ReplayedRun run = nullptr;  ///< either this ...
-    PlainRun plain = nullptr;   ///< ... or this
+    ReplayedRun run = nullptr;  ///< null: `plain` runs it
+    PlainRun plain = nullptr;   ///< null: `run` does
     const void* operand = nullptr;
     const NodeInfo* info = nullptr;
     std::int16_t priority = 0;
@@ -161,8 +161,8 @@ class PathOrder {
   const Template& template_;
   /// The shortest of each operation, since a thread may be held up for long; 0: it was not timed.
   const std::unique_ptr<std::atomic<std::uint64_t>[]> durations_;
-  std::uint32_t timed_ = 0;  ///< replays that were begun to be timed, ...
-  std::uint32_t last_ = 0;   ///< ... and the number of the last
+  std::uint32_t timed_ = 0;  ///< replays that were begun to be timed
+  std::uint32_t last_ = 0;   ///< number of the last of these
   std::vector<TemplateNode> nodes_;
   std::vector<Successor> successors_;
 };

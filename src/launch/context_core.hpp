@@ -77,9 +77,7 @@ struct ContextCore : exec::ScopeUser {
   }
   /// A region or a partition is made, which may be in a trace or out of it: the traces do not look at it.
   void note_making(const CallIdentity& call) {
-    const std::uint64_t token = call.token();
-    note_call(token, call.name(), Listener::Traces::ignore);
-    making_hash = (making_hash ^ token) * 0x9E3779B97F4A7C15ull;
+    note_call(call.token(), call.name(), Listener::Traces::ignore);
   }
   void note_launch(LaunchPlan& plan) {
     note_launch(plan.token, plan.info.name, plan.own_points());
@@ -148,11 +146,9 @@ struct ContextCore : exec::ScopeUser {
   analysis::Analysis analysis;
   data::Forest forest;
   Grants grants;
-  DeferredState* deferred = nullptr;  ///< null: nothing is replayed
+  DeferredState* deferred = nullptr;  ///< the context's tracing, which sets it
   LaunchRecords records{*this};
   std::uint64_t calls = 0, launches = 0, tasks = 0;
-  /// Of the tokens of all regions and partitions made so far, in order: equal where the same ones were made.
-  std::uint64_t making_hash = 0;
   /// In launches, without waits for room or memory; counted where they are timed.
   std::uint64_t analysis_ns = 0;
   bool planning = false;  ///< a mapper or a projection function is asked about a launch

@@ -70,12 +70,12 @@ class NestedContext;
 struct PlannedArgument {
   analysis::FieldState* field = nullptr;
   analysis::Footprint* footprint = nullptr;
-  analysis::Instance* instance = nullptr;  ///< the choice made last ...
-  std::uint32_t instance_epoch = 0;  ///< ... which holds while the field's instance_epoch is this
-  MemoryId memory = 0;               ///< where it was made
-  std::uint32_t mapping = 0;         ///< index into OwnPoints::mappings
-  Privilege privilege = Privilege::read;  ///< the requirement's
-  std::uint32_t field_index = 0;          ///< in the tree's field space
+  analysis::Instance* instance = nullptr;  ///< the choice made last
+  std::uint32_t instance_epoch = 0;        ///< while it is the field's, the choice holds
+  MemoryId memory = 0;                     ///< where it was made
+  std::uint32_t mapping = 0;               ///< index into OwnPoints::mappings
+  Privilege privilege = Privilege::read;   ///< the requirement's
+  std::uint32_t field_index = 0;           ///< in the tree's field space
   data::IndexSpaceRef points;
   AnyRegion region;
   detail::ArgumentPoints physical_points;

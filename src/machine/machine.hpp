@@ -98,9 +98,9 @@ struct GroupLimit {
   std::optional<std::uint64_t> current = {};  ///< used of it, where that is known
 };
 
-/// The least limit of the process's group and all enclosing ones. Of `controller` ("memory", "pids"), by the numbers in
-/// the files `limits`, and how much is used by the one in `current` (null: not asked); nothing where none of them holds
-/// a limit. Files that do not exist in a version are not looked at. Reads /proc/self/cgroup and /sys/fs/cgroup at each
+/// The least limit of a controller ("memory", "pids") on the process's group and all groups around it; nothing without a
+/// limit. The files `limits` of a group hold its limits, the file `current` holds its use (null: not asked). A file that
+/// is not there is no limit. Reads /proc/self/cgroup and /sys/fs/cgroup at each
 /// call. `root` stands before all paths, for tests. Any thread.
 std::optional<GroupLimit> least_group_limit(const std::string& controller,
                                             std::initializer_list<const char*> limits,
@@ -118,8 +118,8 @@ struct MainMemory {
 /// `root` stands before the paths that are read, for tests.
 MainMemory find_main_memory(const std::string& root = {});
 
-/// What a NUMA domain has of `usable` bytes: in proportion to the memory that the hardware shows for it, of all that it
-/// shows; evenly where it shows nothing.
+/// The part of `usable` bytes that a NUMA domain gets: `found` of the bytes `in_all` that the hardware shows for all
+/// domains; an equal part where it shows none.
 std::uint64_t share_of_domain(std::uint64_t usable, std::uint64_t found, std::uint64_t in_all,
                               std::size_t domains);
 

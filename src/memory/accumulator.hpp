@@ -56,7 +56,7 @@ class Accumulator {
   /// Folds a value in where there may be no chunk.
   void contribute(std::size_t index, const void* value);
 
-  /// Of the values, and of the room for more beside them.
+  /// The bytes that its values take, with the room for more beside them.
   [[nodiscard]] std::size_t bytes() const;
   /// Accumulators alive in the process.
   static std::size_t live_count() noexcept;
@@ -106,7 +106,7 @@ class Accumulator {
   std::size_t entries_;     // of the table
   std::byte** table_;
   std::byte* inline_table_[inline_entries] = {};
-  std::mutex touching_;  // guards all below and the making of chunks
+  std::mutex touching_;  // guards the making of chunks, and all members below
   boost::container::small_vector<std::size_t, inline_entries> touched_;
   std::unordered_map<std::size_t, FewValues> few_;  // by chunk; those that are not made
   std::size_t few_outgrown_ = 0;                    // chunks that were there, and are made

@@ -46,7 +46,7 @@ struct Retirement {
 };
 
 /// Places for blocks within a stretch of bytes, by next fit: the first hole that is large enough, from where the last
-/// block ended. Never used bytes come first so, and then those given up longest ago.
+/// block ended. So bytes that were never used come first, and then the bytes given up longest ago.
 ///
 /// Operations may still use a block when its owner gives it up; then the owner *retires* it. To the owner its bytes are
 /// a hole from then on; to everybody else they are taken until the retirement is *settled*, when the operations are

@@ -11,8 +11,8 @@
 // itself never waits. write may be called at any time and shows what has been recorded. Cost of record:
 // some tens of nanoseconds and 96 bytes; a name is stored once per track.
 //
-// Colours: Perfetto goes by an event's name alone, chrome://tracing by its `cname`. So what is to have a
-// colour of its own, whatever it is done to, has one name, and says the rest when it is selected.
+// Colours: Perfetto colours an event by its name alone, chrome://tracing by its `cname`. So all events of one kind have
+// one name; the task or call that an event is about is shown when the event is selected.
 
 #include <cstdint>
 #include <iosfwd>

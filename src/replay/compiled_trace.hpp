@@ -142,11 +142,11 @@ class CompiledTrace {
   };
   /// What an operation works on.
   struct Operand {
-    TaskPayload* payload = nullptr;  ///< of a task, when replays can share it ...
-    std::size_t offset = 0;  ///< ... or where the replay's own one is, in ReplayValues::payloads
-    std::uint32_t rank = 0;  ///< of a task
-    const void* work = nullptr;  ///< what trace::Operation::work holds
-    std::size_t number = 0;      ///< of a fill, fold or reduction of values, in ReplayValues::work
+    TaskPayload* payload = nullptr;  ///< of a task, when replays can share it; else null
+    std::size_t offset = 0;          ///< of the replay's own payload in ReplayValues::payloads
+    std::uint32_t rank = 0;          ///< of a task
+    const void* work = nullptr;      ///< what trace::Operation::work holds
+    std::size_t number = 0;  ///< of a fill, fold or reduction of values, in ReplayValues::work
   };
   /// A task whose body needs nothing but its arguments.
   struct Plain {

@@ -116,9 +116,9 @@ class ReplayCursor {
   std::span<CompiledTrace::Quick> quick_;
   /// First sequence numbers of the chain's replays, oldest first.
   std::deque<std::uint64_t> bases_;
-  std::uint64_t whole_replays_ = 0;        ///< that the present one directly follows; the last ...
-  std::uint64_t before_base_ = 0;          ///< ... had this sequence number first, and ...
-  ReplayValues* before_values_ = nullptr;  ///< ... these values
+  std::uint64_t whole_replays_ = 0;        ///< that the present one directly follows
+  std::uint64_t before_base_ = 0;          ///< first sequence number of the last of these
+  ReplayValues* before_values_ = nullptr;  ///< its values
   std::vector<trace::Entry> awaited_;      ///< that a log will be told of
   std::vector<trace::Entry> entries_;      ///< what every replay of the chain comes after
   std::vector<exec::Edge> after_;          ///< scratch of `await`

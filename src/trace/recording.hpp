@@ -164,8 +164,8 @@ struct Step {
 struct FieldUsed {
   analysis::FieldState* field = nullptr;
   std::uint32_t next_set = 0, instance_epoch = 0;
-  bool own = false;  ///< each replay has its own instances here: instance_epoch says nothing ...
-  std::uint32_t found = 0;  ///< ... but so many must be found, alike and in the same order
+  bool own = false;         ///< each replay has its own instances here: instance_epoch says nothing
+  std::uint32_t found = 0;  ///< of such a field: instances to be found, alike and in the same order
   friend bool operator==(const FieldUsed&, const FieldUsed&) = default;
 };
 

@@ -110,7 +110,7 @@ class FoundTraces {
   /// What is recorded: a candidate, or a branch.
   struct FoundRecording {
     Position at;                 ///< of a candidate: how far
-    Ledger* guesses = nullptr;   ///< ... and the account of its being recorded; null: a branch
+    Ledger* guesses = nullptr;   ///< of a candidate: account of its recordings; null: a branch
     std::uint64_t context = 0;   ///< in which it comes
     std::size_t calls_left = 0;  ///< of a branch: so many at most
     Compared tail{};             ///< of a branch: what has begun in it, which it is to end with

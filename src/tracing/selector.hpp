@@ -35,8 +35,8 @@ struct Ticket {
   bool may_record = true;  ///< a recording may begin with it
   // Outside of marks.
   std::uint64_t hash = 0;      ///< of its key: names the root of what begins with it
-  bool doubtful = false;       ///< a branch begins with it that is left alone ...
-  bool doubtful_here = false;  ///< ... and that begins where the trace that is open was left
+  bool doubtful = false;       ///< a branch begins with it that is left alone
+  bool doubtful_here = false;  ///< such a branch begins where the trace that is open was left
   std::optional<std::uint64_t> context{};  ///< in which it comes, if somebody has asked
 };
 
@@ -90,7 +90,7 @@ class Selector {
 
   // --- the trace that is open ----------------------------------------------------------------------------
 
-  /// None is open. The rest is as in OpenTrace.
+  /// Opens a trace, while none is open. The arguments are the members of OpenTrace.
   void open(bool marked, TraceRoot* root, std::uint64_t id, const std::string& name,
             const Where& where, bool required = false);
   /// Ends what is recorded, and leaves off following; a chain may go on with the next trace. None may be open.
