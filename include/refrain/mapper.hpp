@@ -3,6 +3,8 @@
 // results. Its answers are remembered per launch signature until it calls forget(), so a mapper sees
 // the signature and nothing else; one that wants to look at more declares itself every_launch and is
 // asked each time (its answer then joins the signature).
+//
+// Threads: a task that launches asks on its own thread, so several ask at once.
 
 #include <atomic>
 #include <cstddef>
@@ -81,7 +83,7 @@ class Mapper {
   /// only what it cares about. The answer is validated; an invalid one is a UsageError naming mapper,
   /// task and launch.
   virtual void map(const MappingInput& input, MappingOutput& output) = 0;
-  /// True: asked at every launch instead of once per signature.
+  /// True: asked at every launch instead of once per signature. The answer stays the same while a program runs.
   [[nodiscard]] virtual bool every_launch() const { return false; }
 
   /// Forgets all remembered answers: the next launches ask again. Any thread.

@@ -175,4 +175,10 @@ class Planning {
   bool& planning_;
 };
 
+/// Mapper::every_launch, which may throw.
+inline bool is_mapper_asked(ContextCore& context) {
+  const Planning now(context);
+  return context.runtime.mapper().every_launch();
+}
+
 }  // namespace refrain::runtime

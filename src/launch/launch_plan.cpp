@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "launch/context_core.hpp"
@@ -50,11 +51,10 @@ void PlanCache::enter_all() {
 }
 
 void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) {
-  std::erase_if(dropped_, [](const auto& plan) { return plan->in_flight == 0; });
   const auto dropped = std::ranges::stable_partition(
       plans_, [&](const auto& plan) { return plan->recordings != 0 || wanted(*plan); });
-  for (auto& plan : dropped)
-    if (plan->in_flight != 0) dropped_.push_back(std::move(plan));
+  std::ranges::move(dropped, std::back_inserter(dropped_));
+  has_dropped_ = true;
   plans_.erase(dropped.begin(), dropped.end());
   enter_all();
 }

@@ -177,6 +177,12 @@ class PlanCache {
     }
   }
   LaunchPlan& insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash);
+  /// Ends dropped plans that no launch in flight uses. Their tasks' captures may make calls meanwhile.
+  void end_dropped() {
+    if (std::exchange(has_dropped_, false)) [[unlikely]]
+      for (auto& plan : std::exchange(dropped_, {}))
+        if (plan->in_flight != 0) dropped_.push_back(std::move(plan));
+  }
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
 
  private:
@@ -191,7 +197,8 @@ class PlanCache {
   /// With their hashes, open addressing: a power of two, at most half full. (std's tables, and Boost's, follow a chain,
   /// of which each link is a miss of the cache where there are many plans.)
   std::vector<std::pair<std::uint64_t, LaunchPlan*>> table_{16};
-  std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< in flight when they were
+  std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< some of them in flight still
+  bool has_dropped_ = false;                          ///< since end_dropped()
   std::size_t arguments_ = 0;
   std::size_t sweep_at_ = first_sweep;  ///< number of plans at which stale ones are dropped
 };

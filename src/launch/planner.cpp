@@ -197,8 +197,8 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine&
     PlannedPoint& point = plan.own.points[rank];
     point.processor = answer.processor;
     point.queue = static_cast<std::uint16_t>(is_device ? answer.processor + 1 : 0);
-    point.priority = static_cast<std::int16_t>(
-        std::clamp(answer.priority + request.hints.priority, -30000, 30000));
+    point.priority = static_cast<std::int16_t>(std::clamp<std::int64_t>(
+        std::int64_t{answer.priority} + request.hints.priority, -30000, 30000));
     point.variant = request.task->variant(kind);
     const std::span<PlannedArgument> arguments = plan.arguments_of(rank);
     for (std::size_t i = 0; i < arguments.size(); ++i)

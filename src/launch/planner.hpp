@@ -35,17 +35,19 @@ class Planner {
   }
   /// The same where the mapper has to be asked about this launch; null: it need not.
   LaunchPlan* asked_plan(const LaunchRequest& request, std::span<const std::uint64_t> key) {
-    bool is_asked = false;
+    bool asked = false;
     try {
-      is_asked = context_.runtime.mapper().every_launch();
+      asked = is_mapper_asked(context_);
     } catch (...) { fail_mapper(context_.runtime.mapper(), request, ": every_launch()"); }
-    return is_asked ? &plan_by_answers(request, key) : nullptr;
+    return asked ? &plan_by_answers(request, key) : nullptr;
   }
   /// Before the plan is issued: its footprints are made ready for use.
   void wake(LaunchPlan& plan) {
     if (plan.awake != tidied_) [[unlikely]]
       wake_all(plan);
   }
+  /// Between two launches: plans end that nobody will find, and with them perhaps tasks, whose captures may make calls.
+  void end_dropped() { plans_.end_dropped(); }
   /// Plans that are remembered.
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
 

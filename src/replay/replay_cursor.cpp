@@ -13,10 +13,12 @@ using trace::Index;
 void ReplayCursor::follow(Index calls) {
   begin_ = step_;
   end_ = step_ + calls;
-  // A log is told step by step, and a mapper that is asked each time has its say first.
-  quick_ = context_.runtime.graph_log() == nullptr && !context_.runtime.mapper().every_launch()
-               ? trace_->quick().first(end_)
-               : std::span<CompiledTrace::Quick>();
+  // A log is told step by step, and a mapper that is asked each time has its say first: what it throws, the launch tells.
+  bool is_quick = context_.runtime.graph_log() == nullptr;
+  try {
+    is_quick = is_quick && !is_mapper_asked(context_);
+  } catch (...) { is_quick = false; }
+  quick_ = trace_->quick().first(is_quick ? end_ : 0);
   following_ = true;
 }
 
