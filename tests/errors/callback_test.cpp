@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "support/expect_error.hpp"
 
@@ -74,6 +75,98 @@ TEST(CallbackErrors, MapperAskedWhetherToAsk) {
     expect_words(error.what(), {"mapper 'undecided'", "task 'nothing' launched at", "@",
                                 "every_launch", "who knows"});
   }
+}
+
+// It leaves the context alone: a launch within it would take the place of the one that it is asked about.
+TEST(CallbackErrors, MapperThatLaunchesWhenAskedWhetherToAsk) {
+  static const Task other{"other", [] {}};
+  class Launching : public Mapper {
+   public:
+    [[nodiscard]] std::string_view name() const override { return "launching"; }
+    void map(const MappingInput&, MappingOutput&) override {}
+    [[nodiscard]] bool every_launch() const override {
+      if (context != nullptr) context->launch(other);
+      return false;
+    }
+    Context* context = nullptr;
+  };
+  static const Task add{"add", [](ReadWrite<double> x) {
+                          for (auto p : x.domain()) x[p] += 1;
+                        }};
+  Runtime runtime(small_machine());
+  auto* mapper = new Launching;
+  runtime.set_mapper(std::unique_ptr<Mapper>(mapper));
+  runtime.run([&](Context& context) {
+    const auto cells = context.region(Rect1{0, 7}, mass);
+    for (int i = 0; i < 5; ++i) {
+      mapper->context = &context;
+      EXPECT_THROW(context.launch(add, cells[mass]), UsageError);
+      mapper->context = nullptr;
+      context.launch(add, cells[mass]);
+    }
+    EXPECT_EQ(context.access<Read>(cells[mass])[3], 5);
+  });
+}
+
+// Wherever it throws, also while a trace is followed, the context goes on.
+TEST(CallbackErrors, MapperThatThrowsNowAndThenWhenAskedWhetherToAsk) {
+  class Moody : public Mapper {
+   public:
+    explicit Moody(int every) : period(every) {}
+    [[nodiscard]] std::string_view name() const override { return "moody"; }
+    void map(const MappingInput&, MappingOutput&) override {}
+    [[nodiscard]] bool every_launch() const override {
+      if (++asked % period == 0) throw Trouble("not now");
+      return false;
+    }
+    const int period;
+    mutable int asked = 0;
+  };
+  static const Task add{"add", [](ReadWrite<double> x) {
+                          for (auto p : x.domain()) x[p] += 1;
+                        }};
+  for (const int period : {2, 3, 5}) {
+    Runtime runtime(small_machine());
+    runtime.set_mapper(std::make_unique<Moody>(period));
+    runtime.run([&](Context& context) {
+      const auto cells = context.region(Rect1{0, 7}, mass);
+      const Trace step{"step"};
+      int launched = 0;
+      for (int i = 0; i < 40; ++i)
+        context.trace(step, [&] {
+          for (int k = 0; k < 4; ++k) try {
+              context.launch(add, cells[mass]);
+              ++launched;
+            } catch (const UsageError& error) {
+              EXPECT_THROW(std::rethrow_if_nested(error), Trouble);
+            }
+        });
+      EXPECT_EQ(context.access<Read>(cells[mass])[3], launched) << "period " << period;
+    });
+  }
+}
+
+// Plans are dropped with their tasks, whose captures may launch when they end.
+TEST(CallbackErrors, TaskThatLaunchesWhenItEnds) {
+  static const Task other{"other", [] {}};
+  int ended = 0;
+  bool in_program = true;
+  Runtime runtime(small_machine());
+  runtime.run([&](Context& context) {
+    for (int i = 0; i < 4000; ++i) {
+      std::shared_ptr<void> at_its_end(nullptr, [&](void*) {
+        ++ended;
+        if (in_program) context.launch(other);
+      });
+      const Task passing{"passing", [held = std::move(at_its_end)](ReadWrite<double>) {}};
+      const auto cells = context.region(Rect1{0, i}, mass);  // another plan each time
+      context.launch(passing, cells[mass]);
+      context.destroy(cells);
+    }
+    EXPECT_GT(ended, 1000);
+    context.fence();
+    in_program = false;  // the rest ends with the context
+  });
 }
 
 // Of what is no std::bad_alloc no error says that memory ran out.
