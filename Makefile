@@ -1,5 +1,5 @@
 # The front door. Every target installs the Debian packages it needs and builds what it runs.
-# The build itself is CMake's: see CMakeLists.txt and the presets release, debug, asan and tsan.
+# The build itself is CMake's: see CMakeLists.txt and the presets release, debug, asan, tsan and lint.
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
