@@ -83,7 +83,7 @@ class Mapper {
   /// only what it cares about. The answer is validated; an invalid one is a UsageError naming mapper,
   /// task and launch.
   virtual void map(const MappingInput& input, MappingOutput& output) = 0;
-  /// True: asked at every launch instead of once per signature. The answer stays the same while a program runs.
+  /// True: asked at every launch instead of once per signature. That the answer has changed may be seen some launches late.
   [[nodiscard]] virtual bool every_launch() const { return false; }
 
   /// Forgets all remembered answers: the next launches ask again. Any thread.

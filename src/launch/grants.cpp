@@ -13,24 +13,18 @@ bool Grant::allows(Privilege asked, const ReductionOp* asked_op) const {
   return asked == Privilege::read || writes(privilege);
 }
 
-namespace {
-
-std::string describe(Privilege privilege, const ReductionOp* op) {
-  return fmt::format("{} access", to_string(privilege)) +
-         (op != nullptr ? fmt::format(" with '{}'", op->name) : "");
-}
-
-}  // namespace
-
 analysis::FieldState& Grants::field_state(const data::RegionTree& root, std::uint32_t field,
                                           const AnyRegion& region, Privilege privilege,
                                           const ReductionOp* op, const std::string& who,
                                           const std::string& task) const {
-  const data::IndexSpaceRef& points = region.tree->node(region.node).space;
+  const auto describe = [](Privilege access, const ReductionOp* by) {
+    return fmt::format("{} access", to_string(access)) +
+           (by != nullptr ? fmt::format(" with '{}'", by->name) : "");
+  };
   std::string found;
   for (const Grant& grant : all) {
     if (grant.root != &root || grant.field != field) continue;
-    if (!data::contains(grant.points, points)) {
+    if (!data::contains(grant.points, region.tree->node(region.node).space)) {
       found = "an argument that does not contain all of its points";
       continue;
     }

@@ -22,11 +22,9 @@ LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t ha
     keep_only([](const LaunchPlan& p) { return !p.stale(); });
     sweep_at_ = std::max(first_sweep, 2 * size());
   }
-  const std::size_t more = plan->own.arguments.size() + 1;
-  if (arguments_ + more > max_arguments && size() > 0) {
-    std::vector<std::uint64_t> ages;
-    ages.reserve(size());
-    for (const auto& other : plans_) ages.push_back(other->last_used);
+  if (arguments_ + plan->own.arguments.size() >= max_arguments && size() > 0) {
+    std::vector<std::uint64_t> ages(size());
+    std::ranges::transform(plans_, ages.begin(), &LaunchPlan::last_used);
     const auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);
     std::ranges::nth_element(ages, middle);
     keep_only([median = *middle](const LaunchPlan& p) { return p.last_used > median; });

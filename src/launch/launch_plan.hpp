@@ -117,7 +117,7 @@ struct OwnPoints {
 };
 
 struct LaunchPlan {
-  // What every launch looks at comes first, and takes two lines of the cache.
+  // By these a launch finds the plan and its data: they come first, on two lines of the cache.
   std::vector<std::uint64_t> key;
   std::uint64_t token = 0;  ///< of the call (call_identity.hpp)
   std::uint64_t last_used = 0;

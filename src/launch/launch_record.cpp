@@ -352,7 +352,26 @@ class RunningTask final : public detail::ContextSource, public detail::Waiter {
   std::_Exit(EXIT_FAILURE);
 }
 
-inline void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution& execution) {
+// A point has its turn; the last one ends what the launch holds. `fail`: makes the failure of the operation.
+template <class Fail>
+void run_point(TaskPayload& payload, bool replayed, exec::Execution& execution, Fail fail) {
+  LaunchRecord& record = *payload.record;
+  const exec::Failure* failure = execution.failure;
+  if (failure == nullptr) [[likely]] {
+    try {
+      run_body(payload, execution);
+    } catch (...) { failure = fail(std::current_exception()); }
+  }
+  // One failure for the data and for the future: who has been told by either knows.
+  if (failure != nullptr) [[unlikely]]
+    if (detail::FutureState* result = record.result.state()) result->fail(payload.rank, *failure);
+  if (record.holds_something) record.point_done(replayed);
+}
+
+}  // namespace
+
+void run_body(TaskPayload& payload, exec::Execution& execution) {
+  LaunchRecord& record = *payload.record;
   const LaunchPlan& plan = *record.plan;
   RunningTask running(record, payload, execution);
   const PlannedPoint& point = plan.own.points[payload.rank];
@@ -374,31 +393,9 @@ inline void run_body(LaunchRecord& record, TaskPayload& payload, exec::Execution
   }
 }
 
-// A point has its turn; the last one ends what the launch holds. `fail`: makes the failure of the operation.
-template <class Fail>
-void run_point(TaskPayload& payload, bool replayed, exec::Execution& execution, Fail fail) {
-  LaunchRecord& record = *payload.record;
-  const exec::Failure* failure = execution.failure;
-  if (failure == nullptr) [[likely]] {
-    try {
-      run_body(record, payload, execution);
-    } catch (...) { failure = fail(std::current_exception()); }
-  }
-  // One failure for the data and for the future: who has been told by either knows.
-  if (failure != nullptr) [[unlikely]]
-    if (detail::FutureState* result = record.result.state()) result->fail(payload.rank, *failure);
-  if (record.holds_something) record.point_done(replayed);
-}
-
-}  // namespace
-
 void run_task(exec::Node& node, exec::Execution& execution) {
   run_point(node.payload_as<TaskPayload>(), false, execution,
             [&](const std::exception_ptr& error) { return &exec::fail(node, error); });
-}
-
-void run_shared_task(TaskPayload& payload, exec::Execution& execution) {
-  run_body(*payload.record, payload, execution);
 }
 
 void run_own_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,

@@ -100,10 +100,10 @@ AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& req
 
 void run_task(exec::Node& node, exec::Execution& execution);
 
-/// A replayed task of a launch without values, futures and result, that makes no accumulators and is not
-/// checked: nothing is written to its payload, which several threads may run at once. Not when a predecessor
-/// has failed.
-void run_shared_task(TaskPayload& payload, exec::Execution& execution);
+/// The body of a task, of which no predecessor has failed. All that a replayed task takes whose launch has no values,
+/// futures and result, makes no accumulators and is not checked: nothing is written to its payload then, which several
+/// threads may run at once.
+void run_body(TaskPayload& payload, exec::Execution& execution);
 /// A replayed task of any other launch.
 void run_own_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,
                   exec::Execution& execution);

@@ -200,9 +200,8 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine&
     point.priority = static_cast<std::int16_t>(std::clamp<std::int64_t>(
         std::int64_t{answer.priority} + request.hints.priority, -30000, 30000));
     point.variant = request.task->variant(kind);
-    const std::span<PlannedArgument> arguments = plan.arguments_of(rank);
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      arguments[i].mapping = remember_mapping(plan.own.mappings, answer.arguments[i]);
+    for (std::size_t i = 0; i < plan.argument_count; ++i)
+      plan.arguments_of(rank)[i].mapping = remember_mapping(plan.own.mappings, answer.arguments[i]);
   }
 }
 
@@ -210,6 +209,7 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine&
 
 // Flat: the check that a handle is alive would be a call for each argument.
 [[gnu::flatten]] std::span<const std::uint64_t> Planner::make_key(const LaunchRequest& request) {
+  plans_.end_dropped();  // a launch begins: nothing of another one is half done
   const std::size_t most = kMostKeyWords + kKeyWordsOfArgument * request.requirements.size();
   if (key_.size() < most) key_.resize(most);
   std::uint64_t* next = key_.data();

@@ -46,8 +46,6 @@ class Planner {
     if (plan.awake != tidied_) [[unlikely]]
       wake_all(plan);
   }
-  /// Between two launches: plans end that nobody will find, and with them perhaps tasks, whose captures may make calls.
-  void end_dropped() { plans_.end_dropped(); }
   /// Plans that are remembered.
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
 

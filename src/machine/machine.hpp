@@ -100,8 +100,8 @@ struct GroupLimit {
 
 /// The least limit of a controller ("memory", "pids") on the process's group and all groups around it; nothing without a
 /// limit. The files `limits` of a group hold its limits, the file `current` holds its use (null: not asked). A file that
-/// is not there is no limit. Reads /proc/self/cgroup and /sys/fs/cgroup at each
-/// call. `root` stands before all paths, for tests. Any thread.
+/// is not there is no limit. Reads /proc/self/cgroup and /sys/fs/cgroup at each call. `root` stands before all paths, for
+/// tests. Any thread.
 std::optional<GroupLimit> least_group_limit(const std::string& controller,
                                             std::initializer_list<const char*> limits,
                                             const char* current, const std::string& root = {});

@@ -11,8 +11,8 @@
 // itself never waits. write may be called at any time and shows what has been recorded. Cost of record:
 // some tens of nanoseconds and 96 bytes; a name is stored once per track.
 //
-// Colours: Perfetto colours an event by its name alone, chrome://tracing by its `cname`. So all events of one kind have
-// one name; the task or call that an event is about is shown when the event is selected.
+// Colours: Perfetto colours an event by its name alone, chrome://tracing by its `cname`. So the events of one
+// activity of the runtime have one name; the call that an event is about is shown when the event is selected.
 
 #include <cstdint>
 #include <iosfwd>

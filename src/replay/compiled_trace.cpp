@@ -45,7 +45,7 @@ struct CompiledTrace::Runs {
   static void shared_task(const void* operand, exec::Replay&, std::uint32_t,
                           exec::Execution& execution) {
     if (execution.failure == nullptr) [[likely]]
-      run_shared_task(*of(operand).payload, execution);
+      run_body(*of(operand).payload, execution);
   }
   static void own_task(const void* operand, exec::Replay& replay, std::uint32_t index,
                        exec::Execution& execution) {

@@ -175,7 +175,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
                                                     TaskPayload& payload) {
     return std::make_unique<ContextImpl>(parent, record, payload);
   }
-  Grant make_grant(const LaunchPlan& plan, TaskPayload& payload, std::size_t requirement);
+  Grant make_grant(LaunchPlan& plan, TaskPayload& payload, std::size_t requirement);
   void bring_home(Grant& grant);
   void await_home(const Grant& grant);
   /// The failure of an operation that should have written what the parent's arguments hold; or none.

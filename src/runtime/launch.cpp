@@ -30,7 +30,6 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
   for (const detail::FutureState* future : request.futures)
     if (future == nullptr || future->context() != identity) [[unlikely]]
       check_usable(future, launch_name(request));
-  planner_.end_dropped();
   std::span<const std::uint64_t> key = planner_.make_key(request);
   LaunchPlan* plan = planner_.asked_plan(request, key);
   if (!traces.takes_launches()) [[unlikely]] {

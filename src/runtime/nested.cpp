@@ -11,11 +11,9 @@ ContextImpl::ContextImpl(ContextCore& enclosing, LaunchRecord& record, TaskPaylo
     grants.all.push_back(make_grant(*record.plan, payload, i));
 }
 
-Grant ContextImpl::make_grant(const LaunchPlan& plan, TaskPayload& payload,
-                              std::size_t requirement) {
+Grant ContextImpl::make_grant(LaunchPlan& plan, TaskPayload& payload, std::size_t requirement) {
   const PlannedRequirement& given = plan.requirements[requirement];
-  const PlannedArgument& argument =
-      plan.own.arguments[payload.rank * plan.requirements.size() + requirement];
+  const PlannedArgument& argument = plan.arguments_of(payload.rank)[requirement];
   const data::RegionTree& root = argument.region.tree->data_tree();
   auto state =
       std::make_unique<analysis::FieldState>(argument.points, given.type, given.field, &root);
