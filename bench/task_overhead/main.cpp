@@ -56,9 +56,8 @@ class ChainPeer {
     if (gone_) throw Peer::Lost("left out at a smaller size");
     const long graphs = (repetition_tasks + tasks - 1) / tasks;
     try {
-      if (!peer_) start();
-      return peer_->ask("chains=" + std::to_string(chains) + " steps=" +
-                        std::to_string(tasks / chains) + " graphs=" + std::to_string(graphs));
+      return started().ask("chains=" + std::to_string(chains) + " steps=" +
+                           std::to_string(tasks / chains) + " graphs=" + std::to_string(graphs));
     } catch (const Peer::Lost&) {
       gone_ = true;
       throw;
@@ -66,9 +65,11 @@ class ChainPeer {
   }
 
  private:
-  void start() {
+  Peer& started() {
+    if (peer_) return *peer_;
     try {
-      peer_.emplace(path_, std::vector<std::string>{std::to_string(threads_), system_.variant});
+      return peer_.emplace(path_,
+                           std::vector<std::string>{std::to_string(threads_), system_.variant});
     } catch (const Peer::Lost& lost) {
       const std::string remedy = system_.remedy;
       const bool absent = std::string(lost.what()) == "not built";
