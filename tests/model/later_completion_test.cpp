@@ -415,6 +415,7 @@ std::vector<int> ring_under(std::uint64_t seed, int programs, int rounds) {
     receiver.complete();
   };
   std::vector<std::function<void()>> roots;
+  roots.reserve(programs);
   for (int me = 0; me < programs; ++me) {
     roots.emplace_back([&, me] {
       executor.run_root([&, me] {  // as a runtime does
