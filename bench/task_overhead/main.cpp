@@ -1,8 +1,8 @@
 // What a task costs when it does nothing: the program of Figure 9 of the dynamic tracing paper.
 // S steps of N = 16 independent chains of empty tasks, each task reading and writing region A[i];
 // graphs of 64 to 32768 tasks, each repeated until a repetition has at least 10^6 tasks (of what takes a microsecond
-// per task, 2 x 10^5), one wait at the end. All systems in one run, repetition by repetition in turn; `threads` counts all threads
-// that issue or execute. The bars judge medians; docs/performance.md discusses them.
+// per task, 2 x 10^5), one wait at the end. All systems in one run, repetition by repetition in turn; `threads` counts
+// all threads that issue or execute. The bars judge medians; docs/performance.md discusses them.
 
 #include <algorithm>
 #include <cstdio>
@@ -27,8 +27,8 @@ struct System {
   const char* variant;
   const char* program;
   const char* remedy;  ///< what to do when the program is not there
-  bool slow_on_many =
-      false;  ///< on several threads: a microsecond per task, so a fifth of the tasks will do
+  /// On several threads it takes a microsecond per task, so a fifth of the tasks will do.
+  bool slow_on_many = false;
 };
 
 constexpr System systems[] = {
