@@ -100,8 +100,8 @@ AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& req
 
 void run_task(exec::Node& node, exec::Execution& execution);
 
-/// The body of a task, of which no predecessor has failed. All that a replayed task takes whose launch has no values,
-/// futures and result, makes no accumulators and is not checked: nothing is written to its payload then, which several
+/// Runs the body of a task; not when a predecessor has failed. A replayed task needs no more if its launch has no values,
+/// futures and result, makes no accumulators and is not checked. Then nothing is written to its payload, which several
 /// threads may run at once.
 void run_body(TaskPayload& payload, exec::Execution& execution);
 /// A replayed task of any other launch.

@@ -25,7 +25,8 @@ class Planner {
  public:
   explicit Planner(ContextCore& context) : context_(context) {}
 
-  /// The launch as words of this process; good until the next call. UsageError when a handle is dead.
+  /// The launch as words of this process; good until the next call. UsageError when a handle is dead. Before, plans end
+  /// that nobody will find, and with them perhaps tasks, whose captures may make calls.
   std::span<const std::uint64_t> make_key(const LaunchRequest& request);
   /// The plan of the launch with this key.
   LaunchPlan& plan_of(const LaunchRequest& request, std::span<const std::uint64_t> key) {
