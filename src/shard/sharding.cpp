@@ -1,0 +1,148 @@
+#include "shard/sharding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/hash.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::shard {
+
+namespace {
+
+using data::Box;
+using data::BoxPoint;
+using data::IndexSpace;
+using data::IndexSpaceRef;
+
+std::uint64_t extent(const Box& bounds, int d) {
+  return static_cast<std::uint64_t>(bounds.hi[d] - bounds.lo[d] + 1);
+}
+
+/// The tile of the bounds that has this number in row-major order.
+Box tile(const Box& bounds, const Point<3>& grid, std::uint64_t number) {
+  Box box = bounds;
+  for (int d = 2; d >= 0; --d) {
+    const auto tiles = static_cast<ShardId>(grid[d]);
+    const auto at = static_cast<ShardId>(number % tiles);
+    number /= tiles;
+    const auto edge = [&](ShardId i) {
+      return bounds.lo[d] + static_cast<Coord>(first_of_run(extent(bounds, d), i, tiles));
+    };
+    box.lo[d] = edge(at);
+    box.hi[d] = edge(at + 1) - 1;
+  }
+  return box;
+}
+
+/// The points at positions first, first + step, ... before `end`.
+IndexSpaceRef points_at(const IndexSpaceRef& domain, std::size_t first, std::size_t end,
+                        std::size_t step) {
+  std::vector<BoxPoint> points;
+  points.reserve((end - first) / step + 1);
+  for (std::size_t position = first; position < end; position += step)
+    points.push_back(domain->nth(position));
+  return IndexSpace::from_points(domain->dim(), points);
+}
+
+}  // namespace
+
+Sharding Sharding::tiled(const Point<3>& grid) {
+  constexpr Coord most = Coord{1} << 20;
+  for (int d = 0; d < 3; ++d)
+    if (grid[d] < 1 || grid[d] > most)
+      throw UsageError(fmt::format("a sharding of {} tiles: expected 1 to {} in each dimension",
+                                   refrain::to_string(grid), most));
+  Sharding sharding(Kind::tiled);
+  sharding.grid_ = grid;
+  return sharding;
+}
+
+Sharding Sharding::function(std::string name, Function f, std::uint64_t key) {
+  if (f == nullptr) throw UsageError("sharding '" + name + "' has no function");
+  Sharding sharding(Kind::function);
+  sharding.name_ = std::move(name);
+  sharding.function_ = f;
+  sharding.key_ = key;
+  return sharding;
+}
+
+ShardId Sharding::shard_of(const IndexSpace& domain, const Point<3>& point, ShardId shards) const {
+  if (shards == 1 && kind_ != Kind::function) return 0;
+  switch (kind_) {
+    case Kind::blocked:
+    case Kind::cyclic: {
+      const auto rank = domain.rank(point);
+      REFRAIN_ASSERT(rank, "a point of the domain");
+      if (kind_ == Kind::cyclic) return static_cast<ShardId>(*rank % shards);
+      return shard_in_runs(domain.volume(), *rank, shards);
+    }
+    case Kind::tiled: {
+      std::uint64_t number = 0;
+      for (int d = 0; d < 3; ++d) {
+        const auto from = static_cast<std::uint64_t>(point[d] - domain.bounds().lo[d]);
+        const auto tiles = static_cast<ShardId>(grid_[d]);
+        number = number * tiles + shard_in_runs(extent(domain.bounds(), d), from, tiles);
+      }
+      return static_cast<ShardId>(number % shards);
+    }
+    case Kind::function: break;
+  }
+  const ShardId shard = function_(point, domain.bounds(), shards, key_);
+  if (shard >= shards)
+    throw UsageError(fmt::format("sharding {} puts point {} on shard {}: there are {}", describe(),
+                                 data::to_string(point, domain.dim()), shard, shards));
+  return shard;
+}
+
+IndexSpaceRef Sharding::own_points(const IndexSpaceRef& domain, ShardId shard,
+                                   ShardId shards) const {
+  const std::size_t volume = domain->volume();
+  if (domain->empty() || (shards == 1 && kind_ != Kind::function)) return domain;
+  switch (kind_) {
+    case Kind::blocked:
+      return points_at(domain, first_of_run(volume, shard, shards),
+                       first_of_run(volume, shard + 1, shards), 1);
+    case Kind::cyclic:
+      return points_at(domain, shard, std::max<std::size_t>(volume, shard), shards);
+    case Kind::tiled: {
+      const auto tiles = static_cast<std::uint64_t>(grid_[0] * grid_[1] * grid_[2]);
+      std::vector<IndexSpaceRef> own;
+      for (std::uint64_t number = shard; number < tiles; number += shards)
+        if (const Box box = tile(domain->bounds(), grid_, number); !box.empty())
+          own.push_back(data::clip(domain, box));
+      return data::unite(domain->dim(), own);
+    }
+    case Kind::function: break;
+  }
+  std::vector<BoxPoint> own;
+  domain->for_each_point([&](const BoxPoint& p) {
+    if (shard_of(*domain, p, shards) == shard) own.push_back(p);
+  });
+  return IndexSpace::from_points(domain->dim(), own);
+}
+
+std::uint64_t Sharding::id() const {
+  const struct {
+    std::uint64_t kind;
+    Point<3> grid;
+    std::uint64_t key;
+  } numbers{static_cast<std::uint64_t>(kind_), grid_, key_};
+  return hash_bytes(name_.data(), name_.size(), hash_bytes(&numbers, sizeof numbers));
+}
+
+std::string Sharding::describe() const {
+  switch (kind_) {
+    case Kind::blocked: return "blocked";
+    case Kind::cyclic: return "cyclic";
+    case Kind::tiled: return "tiled " + refrain::to_string(grid_);
+    case Kind::function: break;
+  }
+  return key_ == 0 ? name_ : fmt::format("{}, key {}", name_, key_);
+}
+
+}  // namespace refrain::shard

@@ -1,0 +1,87 @@
+#include "shard/traffic.hpp"
+
+#include "base/hash.hpp"
+
+namespace refrain::shard {
+
+using data::IndexSpaceRef;
+
+namespace {
+
+void add(ByShard& parts, ShardId shard, const IndexSpaceRef& points) {
+  IndexSpaceRef& part = parts[shard];
+  part = part == nullptr ? points : data::unite(part, points);
+}
+
+/// Of points that this shard owns, what each shard reads.
+ByShard readers_of(const IndexSpaceRef& owned, const Access& access, ShardId shards) {
+  ByShard readers;
+  if (access.users == nullptr) {
+    if (auto read = data::intersect(owned, access.points); !read->empty())
+      for (ShardId shard = 0; shard < shards; ++shard) readers[shard] = read;
+  } else {
+    for (const Use& use : access.users->overlapping(owned)) add(readers, use.shard, use.points);
+  }
+  return readers;
+}
+
+Traffic traffic_of_read(const Holdings& holdings, const Access& access, ShardId me,
+                        ShardId shards) {
+  Traffic traffic;
+  const IndexSpaceRef& own = access.users == nullptr ? access.points : access.users->own();
+  for (const auto& [owner, points] : holdings.missing(own, me))
+    traffic.receives.push_back({owner, points});
+  const ByShard owners = holdings.owners(data::intersect(holdings.candidates(me), access.points));
+  const auto owned = owners.find(me);
+  if (owned == owners.end()) return traffic;
+  for (const auto& [reader, points] : readers_of(owned->second, access, shards))
+    for (const auto& [owner, missing] : holdings.missing(points, reader))
+      traffic.sends.push_back({reader, missing});
+  return traffic;
+}
+
+Traffic traffic_of_reduction(const Holdings& holdings, const Access& access, ShardId me) {
+  Traffic traffic;
+  for (const Use& use : access.users->own_uses())
+    for (const auto& [folder, points] : holdings.folders(use.points))
+      if (folder != me) traffic.given.push_back({folder, use.launch_rank, points});
+  const ByShard folders = holdings.folders(data::intersect(holdings.candidates(me), access.points));
+  if (const auto here = folders.find(me); here != folders.end())
+    for (const Use& use : access.users->overlapping(here->second))
+      traffic.folded.push_back({use.shard, use.launch_rank, use.points});
+  return traffic;
+}
+
+}  // namespace
+
+Traffic traffic_of(const State& state, const Access& access, ShardId me, ShardId shards) {
+  const Holdings holdings(state, shards);
+  switch (access.kind) {
+    case Kind::read:
+    case Kind::read_by_all: return traffic_of_read(holdings, access, me, shards);
+    case Kind::reduce: return traffic_of_reduction(holdings, access, me);
+    case Kind::write:
+    case Kind::write_by_all: break;
+  }
+  return {};
+}
+
+std::size_t Steps::Hash::operator()(const Key& key) const {
+  const std::uint64_t words[] = {reinterpret_cast<std::uintptr_t>(key.state.get()),
+                                 reinterpret_cast<std::uintptr_t>(key.access.points.get()),
+                                 reinterpret_cast<std::uintptr_t>(key.access.users.get()),
+                                 static_cast<std::uint64_t>(key.access.kind)};
+  return hash_bytes(words, sizeof words);
+}
+
+// The state by value: it may be that of a step which is forgotten here.
+const Step& Steps::take(StateRef state, const Access& access) {
+  if (const auto known = steps_.find({state, access}); known != steps_.end()) return known->second;
+  ++misses_;
+  Step step{states_.after(state, access), traffic_of(*state, access, me_, shards_)};
+  // All go: which ones will come again, nobody knows.
+  if (steps_.size() >= max_remembered) steps_.clear();
+  return steps_.emplace(Key{std::move(state), access}, std::move(step)).first->second;
+}
+
+}  // namespace refrain::shard

@@ -1,0 +1,87 @@
+#pragma once
+// The messages of a shard. What an access makes a shard send and receive follows from the state before it; both ends of
+// a message work out the same points from the same facts, so nobody asks (dynamic control replication, section 4.1, with
+// an owner in the place of the dependence analysis' last writer).
+//
+// Of a shard's own points the layers are asked. Whom own data concern is asked of the users: the inverse of partition
+// and projection. Either costs what own points and their neighbours cost.
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "shard/layers.hpp"
+
+namespace refrain::shard {
+
+/// Values of points that one shard sends another.
+struct Transfer {
+  ShardId peer = 0;
+  data::IndexSpaceRef points;
+};
+
+/// What a launch point contributes to points that one shard folds.
+struct Contribution {
+  ShardId peer = 0;  ///< who folds, of a given one; else who contributes, perhaps this shard
+  std::uint32_t launch_rank = 0;
+  data::IndexSpaceRef points;
+};
+
+struct Traffic {
+  // Of a read, by peer:
+  std::vector<Transfer> sends, receives;
+  // Of a reduction, in launch order:
+  std::vector<Contribution> given;   ///< by own points to other shards
+  std::vector<Contribution> folded;  ///< here: the order of the folds
+
+  [[nodiscard]] bool is_silent() const {
+    return sends.empty() && receives.empty() && given.empty() && folded.empty();
+  }
+};
+
+[[nodiscard]] Traffic traffic_of(const State& state, const Access& access, ShardId me,
+                                 ShardId shards);
+
+/// What an access does to a state.
+struct Step {
+  StateRef next;
+  Traffic traffic;
+};
+
+/// The steps of a shard, remembered by state and access. Both are in the key: what is sent depends on who has what.
+/// Owner: the thread of the context.
+class Steps {
+ public:
+  static constexpr std::size_t max_remembered = std::size_t{1} << 14;
+
+  Steps(ShardId me, ShardId shards) : me_(me), shards_(shards), states_(me, shards) {}
+
+  [[nodiscard]] ShardId me() const { return me_; }
+  [[nodiscard]] ShardId shards() const { return shards_; }
+  [[nodiscard]] UserTable& users() { return states_.users(); }
+  [[nodiscard]] StateRef initial(const data::IndexSpaceRef& space) {
+    return states_.initial(space);
+  }
+  /// Good until the next call.
+  const Step& take(StateRef state, const Access& access);
+  /// How often a step was not remembered.
+  [[nodiscard]] std::uint64_t misses() const { return misses_; }
+
+ private:
+  struct Key {
+    StateRef state;
+    Access access;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+
+  ShardId me_, shards_;
+  States states_;
+  std::unordered_map<Key, Step, Hash> steps_;
+  std::uint64_t misses_ = 0;
+};
+
+}  // namespace refrain::shard

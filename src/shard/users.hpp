@@ -1,0 +1,115 @@
+#pragma once
+// Who uses which points of a field: the pieces of a launch's points, and the shards that run these.
+//
+// All of it is known to every shard. A table per partition, and one per projection, domain and sharding, answer in
+// O(log pieces + answers), so a shard finds whom its own points concern without a look at all points of a launch.
+// Making a table is O(points of the launch), once.
+//
+// Immutable, and interned: equal ones are one object. Any thread may ask; the thread of the context makes them.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "data/box_index.hpp"
+#include "data/index_space.hpp"
+#include "refrain/projection.hpp"
+#include "shard/interned.hpp"
+#include "shard/sharding.hpp"
+
+namespace refrain::shard {
+
+/// The pieces of a partition, by the rank of their colour.
+class Pieces {
+ public:
+  Pieces(data::IndexSpaceRef colours, std::vector<data::IndexSpaceRef> spaces);
+
+  [[nodiscard]] const data::IndexSpaceRef& colours() const { return colours_; }
+  [[nodiscard]] const std::vector<data::IndexSpaceRef>& spaces() const { return spaces_; }
+  /// The ranks, in order, of those that share a point with the set.
+  [[nodiscard]] std::vector<std::uint32_t> overlapping(const data::IndexSpaceRef& points) const;
+
+ private:
+  data::IndexSpaceRef colours_;
+  std::vector<data::IndexSpaceRef> spaces_;
+  std::vector<data::NumberedBox> boxes_;
+  data::BoxIndex<const data::NumberedBox> index_;  ///< of boxes_
+};
+using PiecesRef = std::shared_ptr<const Pieces>;
+
+/// An argument of a group launch: which piece each of its points uses, and who runs the point.
+struct GroupArgument {
+  PiecesRef pieces;
+  bool partitioned = true;  ///< false: every point uses the one piece that there is
+  Projection projection;
+  data::IndexSpaceRef domain;
+  Sharding sharding = Sharding::blocked();
+};
+
+/// Points of a set that was asked about, which one point of a launch uses.
+struct Use {
+  ShardId shard = 0;
+  std::uint32_t launch_rank = 0;
+  data::IndexSpaceRef points;  ///< not empty
+};
+
+/// The points that each shard uses in single launches: ordered by shard, none of them empty.
+using SingleUses = std::vector<std::pair<ShardId, data::IndexSpaceRef>>;
+
+class Users {
+ public:
+  /// UsageError when a point has no piece or no shard.
+  Users(const GroupArgument& argument, ShardId me, ShardId shards);
+  Users(SingleUses single, int dim, ShardId me);
+
+  /// All points that anybody uses.
+  [[nodiscard]] const data::IndexSpaceRef& points() const { return points_; }
+  /// Those that this shard uses.
+  [[nodiscard]] const data::IndexSpaceRef& own() const { return own_; }
+  /// Who uses points of the set, in launch order.
+  [[nodiscard]] std::vector<Use> overlapping(const data::IndexSpaceRef& points) const;
+  /// What this shard's points use, in launch order.
+  [[nodiscard]] std::vector<Use> own_uses() const;
+
+  [[nodiscard]] bool is_group() const { return argument_.pieces != nullptr; }
+  [[nodiscard]] const GroupArgument& argument() const { return argument_; }
+  [[nodiscard]] const SingleUses& single() const { return single_; }
+
+ private:
+  [[nodiscard]] const data::IndexSpaceRef& piece_of(std::size_t launch_rank) const {
+    return argument_.pieces->spaces()[piece_of_[launch_rank]];
+  }
+
+  GroupArgument argument_;  ///< without pieces: of single launches
+  SingleUses single_;       ///< empty for a group
+  ShardId me_;
+  data::IndexSpaceRef points_, own_;
+  // Of a group:
+  std::vector<std::uint32_t> piece_of_;    ///< by launch rank
+  std::vector<ShardId> shard_of_;          ///< by launch rank
+  std::vector<std::uint32_t> own_ranks_;   ///< launch ranks of this shard's points
+  std::vector<std::uint32_t> first_user_;  ///< by piece, and one more: into users_
+  std::vector<std::uint32_t> users_;       ///< launch ranks, piece after piece, in order for each
+};
+using UsersRef = std::shared_ptr<const Users>;
+
+/// The users that a shard knows of.
+class UserTable {
+ public:
+  UserTable(ShardId me, ShardId shards) : me_(me), shards_(shards) {}
+
+  PiecesRef pieces(const data::IndexSpaceRef& colours, std::vector<data::IndexSpaceRef> spaces);
+  /// UsageError, the same on every shard, when a point has no piece or no shard.
+  UsersRef group(const GroupArgument& argument);
+  /// Uses of equal shards are united, empty ones left out.
+  UsersRef single(SingleUses uses, int dim);
+
+ private:
+  ShardId me_, shards_;
+  Interned<Pieces> pieces_;
+  Interned<Users> users_;
+};
+
+}  // namespace refrain::shard
