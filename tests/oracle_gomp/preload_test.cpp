@@ -9,12 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "refrain/oracle.h"
@@ -45,12 +47,14 @@ struct Ended {
 /// Runs a command with the library; `variables` are of the environment, "A=1 B=2".
 Ended run_command(const std::string& command, const std::string& variables) {
   std::fflush(nullptr);
-  const std::string line = "env OMP_WAIT_POLICY=passive LD_PRELOAD=" REFRAIN_PRELOAD_LIBRARY " " +
-                           variables + " " + command + " 2>&1";
+  const std::string line =
+      "timeout 200 env OMP_WAIT_POLICY=passive LD_PRELOAD=" REFRAIN_PRELOAD_LIBRARY " " +
+      variables + " " + command + " 2>&1";
   FILE* pipe = popen(line.c_str(), "r");
   std::string output;
   for (int c; (c = std::fgetc(pipe)) != EOF;) output += static_cast<char>(c);
   const int status = pclose(pipe);
+  EXPECT_NE(status, W_EXITCODE(124, 0)) << "does not end: " << line;
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
 }
 
@@ -159,7 +163,8 @@ std::string same_output(const std::string& program, const std::string& variables
   EXPECT_EQ(recorded.output.substr(recorded.output.find(" s, ") + 1), expected) << "recorded";
   for (const std::string& how : {by_one, std::string("REFRAIN_ORACLE_THREADS=learn ")}) {
     std::ofstream(ledger).flush();
-    const Ended ended = run(program, variables + beside(file) + ledger_in(ledger) + how);
+    std::string all = beside(file) + ledger_in(ledger);
+    const Ended ended = run(program, all.append(variables).append(" ").append(how));
     EXPECT_EQ(ended.output.substr(ended.output.find(" s, ") + 1), expected) << how;
     if (how != by_one) continue;
     std::stringstream text;
@@ -196,7 +201,8 @@ TEST(Preload, NoProgramCanTellItsTeams) {
   EXPECT_EQ(smaller, 0) << "threads have locales of their own";
 }
 
-/// A program that asks, line by line, and is answered "7" when it has. One that does not ask is ended after a while.
+/// A program that asks, line by line, and is answered "7" when it has. One that does not ask, or does not read, is ended
+/// after a while.
 class Asking {
  public:
   Asking(const std::string& command, const std::string& variables) {
@@ -238,7 +244,11 @@ class Asking {
   }
   void answer() { write(answers_); }
   void answer_by(const std::string& fifo) {
-    const int file = ::open(fifo.c_str(), O_WRONLY | O_CLOEXEC);
+    int file = -1;  // until somebody reads
+    for (int waited = 0; file < 0 && waited < patience_ms; waited += 10) {
+      file = ::open(fifo.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+      if (file < 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
     write(file);
     close(file);
   }
@@ -290,17 +300,18 @@ TEST(Preload, ARecordIsReplacedByOneWithSomethingInIt) {
 TEST(Preload, WhoeverWaitsForAnAnswerFirstLetsTheOthersAsk) {
   const RunFile file;
   const refrain::test::TemporaryFolder folder;
-  const std::string fifo = folder.path("fifo"), ledger = folder.path("ledger");
-  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const std::string ledger = folder.path("ledger");
+  const std::string fifos[] = {folder.path("first"), folder.path("second")};
+  for (const std::string& fifo : fifos) ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   std::ofstream(ledger).flush();
   for (const std::string& how : {record(file), beside(file) + by_one + ledger_in(ledger)}) {
-    Asking program("asks " + fifo, "OMP_NUM_THREADS=3 " + how);
+    Asking program("asks " + fifos[0] + " " + fifos[1], "OMP_NUM_THREADS=3 " + how);
     for (const char* question : {"fgets?", "getchar?", "fgetc?", "scanf?", "fread?", "getline?",
                                  "read?", "std::getline?"}) {
       ASSERT_EQ(program.line(), question) << how;
       program.answer();
     }
-    for (const char* question : {"fopen?", "open?"}) {
+    for (const auto& [question, fifo] : {std::pair("fopen?", fifos[0]), {"open?", fifos[1]}}) {
       ASSERT_EQ(program.line(), question) << how;
       program.answer_by(fifo);
     }

@@ -1,6 +1,7 @@
 // Threads of a team that wait for what somebody does only when another thread of the same team has asked for it. Each
 // way of waiting is a region: its last thread prints a question, and thread 0 or 1 reads the answer, a line with a
-// number on stdin, or what comes out of the FIFO that the argument names. Prints the sum of the answers.
+// number on stdin, or what comes out of a FIFO. The arguments name two of these: whoever opens one that somebody has
+// open still for the question before would not wait. Prints the sum of the answers.
 
 #include <fcntl.h>
 #include <omp.h>
@@ -48,7 +49,6 @@ long from(FILE* file) {
 }  // namespace
 
 int main(int, char** arguments) {
-  const char* const fifo = arguments[1];
   char line[100] = "";
   ask("fgets", 0, [&] { return std::fgets(line, sizeof line, stdin) ? std::atol(line) : 0; });
   ask("getchar", 1, [] { return by_character([] { return std::getchar(); }); });
@@ -70,8 +70,8 @@ int main(int, char** arguments) {
     std::string text;
     return std::getline(std::cin, text) ? std::atol(text.c_str()) : 0;
   });
-  ask("fopen", 0, [=] { return from(std::fopen(fifo, "r")); });
-  ask("open", 1, [=] { return from(fdopen(open(fifo, O_RDONLY), "r")); });
+  ask("fopen", 0, [=] { return from(std::fopen(arguments[1], "r")); });
+  ask("open", 1, [=] { return from(fdopen(open(arguments[2], O_RDONLY), "r")); });
   // The thread that is waited for waits for the last one.
   std::atomic<bool> wanted{false};
   std::thread other([&] {
