@@ -1,5 +1,5 @@
 # What makes a build of Refrain itself quicker and leaves its products alone: a compiler cache and a
-# fast linker, each where it is installed.
+# fast linker, each where it is installed, and a compiler that collects its garbage later.
 
 # Without the folder of the build in its keys, the cache serves all builds of the same sources and flags;
 # all that the folder decides is the compilation directory in the debug information. It goes by the
@@ -17,6 +17,9 @@ find_program(REFRAIN_MOLD mold)
 if(REFRAIN_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
+
+# Most files need no more than 512 MiB in all, and collecting at 128 MiB already, as g++ does, takes a tenth of its time.
+add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=524288>")
 
 # Ninja gives the compiler a pipe; without this, messages lose their colours.
 if(CMAKE_GENERATOR STREQUAL "Ninja" AND DEFINED ENV{TERM} AND NOT DEFINED ENV{CI})
