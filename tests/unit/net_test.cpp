@@ -1,0 +1,239 @@
+// Messages within a process, the agreement of ranks, and who has launched a program.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "net/agreement.hpp"
+#include "net/all_reduce.hpp"
+#include "net/in_process.hpp"
+#include "net/launcher.hpp"
+#include "net/mailbox.hpp"
+#include "refrain/error.hpp"
+#include "support/random.hpp"
+
+namespace refrain::net {
+namespace {
+
+InProcess::Choose seeded(std::uint64_t seed) {
+  return [random = std::make_shared<test::Random>(seed)](std::size_t n) {
+    return static_cast<std::size_t>(random->below(static_cast<int>(n)));
+  };
+}
+
+TEST(InProcess, MessagesArriveOnceInAnyOrder) {
+  bool overtaken = false;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    std::uint64_t watched = 0;
+    InProcess network(3, seeded(seed), [&](const Message&) { ++watched; });
+    std::vector<std::unique_ptr<Transport>> ends;
+    for (Rank rank = 0; rank < 3; ++rank) ends.push_back(network.open(rank));
+    for (std::uint64_t number = 0; number < 20; ++number)
+      for (Rank from = 0; from < 3; ++from)
+        for (Rank to = 0; to < 3; ++to) {
+          if (from == to) continue;
+          Message message({.from = from, .to = to, .number = number, .size = 1});
+          message.bytes()[0] = static_cast<std::byte>(number);
+          ends[from]->send(std::move(message));
+        }
+    EXPECT_EQ(watched, 120U);
+    std::map<std::pair<Rank, Rank>, std::vector<std::uint64_t>> arrived;
+    for (Rank rank = 0; network.in_flight() > 0; rank = (rank + 1) % 3)
+      if (const auto message = ends[rank]->poll()) {
+        EXPECT_EQ(message->header().to, rank);
+        EXPECT_EQ(message->bytes()[0], static_cast<std::byte>(message->header().number));
+        arrived[{message->header().from, rank}].push_back(message->header().number);
+      }
+    for (auto& [pair, numbers] : arrived) {
+      overtaken |= !std::ranges::is_sorted(numbers);
+      std::ranges::sort(numbers);
+      ASSERT_EQ(numbers.size(), 20U);
+      for (std::uint64_t number = 0; number < 20; ++number) ASSERT_EQ(numbers[number], number);
+    }
+    ASSERT_EQ(arrived.size(), 6U);
+  }
+  EXPECT_TRUE(overtaken);
+}
+
+/// The mailboxes of a network that a seed drives.
+struct Mailboxes {
+  Mailboxes(Rank ranks, std::uint64_t seed, Mailbox::Mismatch mismatch = nullptr)
+      : random(seed), network(ranks, seeded(seed), [this](const Message&) { ++sent; }) {
+    for (Rank rank = 0; rank < ranks; ++rank)
+      boxes.push_back(std::make_unique<Mailbox>(network.open(rank), mismatch));
+  }
+  void poll_one() {
+    boxes[static_cast<std::size_t>(random.below(static_cast<int>(boxes.size())))]->poll();
+  }
+  void poll_all() {
+    while (network.in_flight() > 0) poll_one();
+  }
+
+  test::Random random;
+  std::uint64_t sent = 0;
+  InProcess network;
+  std::vector<std::unique_ptr<Mailbox>> boxes;
+};
+
+TEST(Mailbox, MessagesAreTakenByTheirNumbers) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Mailboxes all(2, seed);
+    std::vector<std::uint64_t> taken(40, 0);
+    std::vector<Header> expected;
+    for (std::uint64_t call = 0; call < 40; ++call) {
+      Header header = all.boxes[0]->next_to(1, 3, call, 2);
+      header.size = 8;
+      Message message(header);
+      std::memcpy(message.bytes().data(), &call, 8);
+      all.boxes[0]->send(std::move(message));
+      expected.push_back(all.boxes[1]->next_from(0, 3, call, 2));
+    }
+    // Some are there before anybody waits for them.
+    while (!expected.empty()) {
+      const auto chosen =
+          static_cast<std::size_t>(all.random.below(static_cast<int>(expected.size())));
+      const Header next = expected[chosen];
+      expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(chosen));
+      all.boxes[1]->await(next, [&taken, next](const Message& message) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, message.bytes().data(), 8);
+        EXPECT_EQ(value, next.call);
+        ++taken[value];
+      });
+      all.poll_one();
+    }
+    all.poll_all();
+    EXPECT_EQ(taken, std::vector<std::uint64_t>(40, 1));
+    EXPECT_TRUE(all.boxes[1]->awaited().empty());
+  }
+}
+
+TEST(Mailbox, AnotherMessageThanExpectedIsAMismatch) {
+  std::vector<std::pair<Header, Header>> found;
+  Mailboxes all(2, 1, [&](const Header& expected, const Header& came) {
+    found.emplace_back(expected, came);
+  });
+  all.boxes[0]->send(Message(all.boxes[0]->next_to(1, 3, 17, 0)));
+  all.boxes[1]->await(all.boxes[1]->next_from(0, 3, 18, 0), [](const Message&) { FAIL(); });
+  ASSERT_EQ(all.boxes[1]->awaited().size(), 1U);
+  EXPECT_EQ(all.boxes[1]->awaited()[0].call, 18U);
+  all.poll_all();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].first.call, 18U);
+  EXPECT_EQ(found[0].second.call, 17U);
+}
+
+TEST(AllReduce, CombinesInTheOrderOfTheRanks) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Rank ranks = 1 + static_cast<Rank>(seed % 9);
+    Mailboxes all(ranks, seed);
+    std::map<std::pair<Rank, int>, Bytes> results;
+    const auto append = [](Bytes& into, std::span<const std::byte> next) {
+      into.insert(into.end(), next.begin(), next.end());
+    };
+    // Several at once.
+    for (int i = 0; i < 3; ++i)
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        all_reduce(*all.boxes[rank], 9, static_cast<std::uint64_t>(i),
+                   {static_cast<std::byte>(rank), static_cast<std::byte>(i)}, append,
+                   [&results, rank, i](Bytes result) {
+                     results[{rank, i}] = std::move(result);
+                   });
+        all.poll_one();
+      }
+    all.poll_all();
+    ASSERT_EQ(results.size(), 3 * ranks);
+    for (const auto& [key, result] : results) {
+      Bytes expected;
+      for (Rank rank = 0; rank < ranks; ++rank)
+        append(expected, Bytes{static_cast<std::byte>(rank), static_cast<std::byte>(key.second)});
+      ASSERT_EQ(result, expected);
+    }
+    ASSERT_EQ(all.sent, 3 * 2 * (ranks - 1));
+  }
+}
+
+/// What each rank's agreement throws; nothing: "". After it each rank sends the others a message at once.
+std::vector<std::string> agree_all(std::uint64_t seed,
+                                   const std::vector<std::vector<Item>>& items) {
+  const auto ranks = static_cast<Rank>(items.size());
+  const InProcess network(ranks, seeded(seed));
+  std::vector<std::string> errors(ranks);
+  std::vector<std::thread> threads;
+  for (Rank rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      Mailbox mailbox(network.open(rank));
+      try {
+        agree(mailbox, 1, items[rank]);
+      } catch (const InputError& error) { errors[rank] = error.what(); }
+      Rank missing = ranks - 1;
+      for (Rank other = 0; other < ranks; ++other) {
+        if (other == rank) continue;
+        mailbox.send(Message(mailbox.next_to(other, 2, 0)));
+        mailbox.await(mailbox.next_from(other, 2, 0), [&](const Message&) { --missing; });
+      }
+      while (missing > 0) mailbox.poll();
+    });
+  for (std::thread& each : threads) each.join();
+  return errors;
+}
+
+TEST(Agreement, NamesADifference) {
+  const std::vector<Item> items{{"the build", "17"}, {"--flag", ""}};
+  std::vector<Item> other = items;
+  other[1].value = "v";
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_EQ(agree_all(seed, {items, items, items}), std::vector<std::string>(3));
+    EXPECT_EQ(agree_all(seed, {items}), std::vector<std::string>(1));
+    EXPECT_EQ(agree_all(seed, {items, other, other}),
+              std::vector<std::string>(
+                  3, "the ranks were not started alike: --flag on rank 0 is '', on rank 1 'v'"));
+    EXPECT_EQ(agree_all(seed, {items, items, {items[0]}}),
+              std::vector<std::string>(
+                  3, "the ranks were not started alike: ranks 0 and 2 run different programs"));
+    EXPECT_EQ(agree_all(seed, {items, items, items, other}),
+              std::vector<std::string>(
+                  4, "the ranks were not started alike: --flag on rank 2 is '', on rank 3 'v'"));
+  }
+}
+
+/// Which kind of MPI, and how many ranks (0: unknown); "alone".
+std::string launcher_in(const std::map<std::string, std::string>& environment) {
+  const auto launched = find_launcher([&](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  });
+  if (!launched) return "alone";
+  return std::string(launched->mpi == Mpi::open_mpi ? "Open MPI " : "MPICH ") +
+         std::to_string(launched->ranks.value_or(0));
+}
+
+TEST(Launcher, IsToldByTheEnvironment) {
+  EXPECT_EQ(launcher_in({}), "alone");
+  // Within a job of Slurm, started without srun, and the only rank.
+  EXPECT_EQ(launcher_in({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}}),
+            "alone");
+  EXPECT_EQ(launcher_in({{"SLURM_STEP_NUM_TASKS", "1"}}), "alone");
+  EXPECT_EQ(launcher_in({{"OMPI_COMM_WORLD_SIZE", "1"}}), "alone");
+  EXPECT_EQ(launcher_in({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}), "alone");
+
+  EXPECT_EQ(launcher_in({{"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "1"}}), "Open MPI 4");
+  EXPECT_EQ(launcher_in({{"PMIX_RANK", "1"}, {"SLURM_STEP_NUM_TASKS", "3"}}), "Open MPI 3");
+  EXPECT_EQ(launcher_in({{"PMI_RANK", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}}), "MPICH 4");
+  EXPECT_EQ(launcher_in({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}), "MPICH 2");
+  EXPECT_EQ(launcher_in({{"PMI_RANK", "1"}}), "MPICH 0");
+  EXPECT_THROW(launcher_in({{"SLURM_STEP_NUM_TASKS", "4"}}), InputError);
+
+  EXPECT_EQ(launcher_in({{"REFRAIN_NET", "alone"}, {"SLURM_STEP_NUM_TASKS", "4"}}), "alone");
+  EXPECT_EQ(launcher_in({{"REFRAIN_NET", "mpich"}, {"PMIX_RANK", "1"}}), "MPICH 0");
+  EXPECT_THROW(launcher_in({{"REFRAIN_NET", "mpi"}}), InputError);
+}
+
+}  // namespace
+}  // namespace refrain::net
