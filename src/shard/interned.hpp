@@ -1,6 +1,6 @@
 #pragma once
-// Things of which equal ones are one object, so that equality is a comparison of pointers. They live for as long as
-// somebody has one. Owner: one thread.
+// Equal values share one object, so that equality is a comparison of pointers. An object lives for as long as somebody
+// has it. Owner: one thread.
 
 #include <cstddef>
 #include <cstdint>

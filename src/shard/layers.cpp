@@ -18,17 +18,13 @@ constexpr ShardId kNobody = kEveryShard - 1;
 bool writes(Kind kind) { return kind == Kind::write || kind == Kind::write_by_all; }
 bool reads(Kind kind) { return kind == Kind::read || kind == Kind::read_by_all; }
 
-void add(ByShard& parts, ShardId shard, const IndexSpaceRef& points) {
-  if (points->empty()) return;
-  IndexSpaceRef& part = parts[shard];
-  part = part == nullptr ? points : data::unite(part, points);
-}
+bool is_group(const Access& layer) { return layer.users != nullptr && layer.users->is_group(); }
 
-IndexSpaceRef of_shard(const std::vector<Use>& uses, ShardId shard, int dim) {
-  std::vector<IndexSpaceRef> points;
-  for (const Use& use : uses)
-    if (use.shard == shard) points.push_back(use.points);
-  return data::unite(dim, points);
+/// Of the points, those that the shard uses.
+IndexSpaceRef used_by(ShardId shard, const Users& users, const IndexSpaceRef& points) {
+  std::vector<IndexSpaceRef> used;
+  for (const Use& use : users.overlapping(points, shard)) used.push_back(use.points);
+  return data::unite(points->dim(), used);
 }
 
 }  // namespace
@@ -55,7 +51,7 @@ ByShard Holdings::walk(IndexSpaceRef points, ShardId reader) const {
       case Kind::read_by_all: {
         if (reader == kNobody) break;
         IndexSpaceRef has = data::subtract(part, reduced);
-        if (layer.kind == Kind::read) has = of_shard(layer.users->overlapping(has), reader, dim);
+        if (layer.kind == Kind::read) has = used_by(reader, *layer.users, has);
         points = data::subtract(points, has);
         break;
       }
@@ -85,12 +81,24 @@ ByShard Holdings::missing(const IndexSpaceRef& points, ShardId shard) const {
   return walk(points, shard);
 }
 
-// A home is a run of the first coordinate of the field's bounds.
+namespace {
+
+/// The dimension in which the box is longest: homes are runs of its coordinates.
+int dimension_of_homes(const data::Box& all) {
+  int longest = 0;
+  for (int d = 1; d < 3; ++d)
+    if (all.hi[d] - all.lo[d] > all.hi[longest] - all.lo[longest]) longest = d;
+  return longest;
+}
+
+}  // namespace
+
 data::Box Holdings::home(ShardId shard) const {
   data::Box run = state_.space->bounds();
-  const auto count = static_cast<std::uint64_t>(run.hi[0] - run.lo[0] + 1);
-  run.hi[0] = run.lo[0] + static_cast<Coord>(first_of_run(count, shard + 1, shards_)) - 1;
-  run.lo[0] += static_cast<Coord>(first_of_run(count, shard, shards_));
+  const int d = dimension_of_homes(run);
+  const auto count = static_cast<std::uint64_t>(run.hi[d] - run.lo[d] + 1);
+  run.hi[d] = run.lo[d] + static_cast<Coord>(first_of_run(count, shard + 1, shards_)) - 1;
+  run.lo[d] += static_cast<Coord>(first_of_run(count, shard, shards_));
   return run;
 }
 
@@ -98,18 +106,19 @@ ByShard Holdings::homes(const IndexSpaceRef& points) const {
   ByShard found;
   if (points->empty()) return found;
   const data::Box &all = state_.space->bounds(), &box = points->bounds();
-  const auto count = static_cast<std::uint64_t>(all.hi[0] - all.lo[0] + 1);
+  const int d = dimension_of_homes(all);
+  const auto count = static_cast<std::uint64_t>(all.hi[d] - all.lo[d] + 1);
   const auto shard_of = [&](Coord x) {
-    return shard_in_runs(count, static_cast<std::uint64_t>(x - all.lo[0]), shards_);
+    return shard_in_runs(count, static_cast<std::uint64_t>(x - all.lo[d]), shards_);
   };
-  for (ShardId shard = shard_of(box.lo[0]); shard <= shard_of(box.hi[0]); ++shard)
+  for (ShardId shard = shard_of(box.lo[d]); shard <= shard_of(box.hi[d]); ++shard)
     if (const data::Box run = home(shard); !run.empty()) add(found, shard, data::clip(points, run));
   return found;
 }
 
-IndexSpaceRef Holdings::candidates(ShardId me) const {
+IndexSpaceRef Holdings::candidates() const {
   std::vector<IndexSpaceRef> own;
-  if (const data::Box run = home(me); !state_.space->empty() && !run.empty())
+  if (const data::Box run = home(me_); !state_.space->empty() && !run.empty())
     own.push_back(data::clip(state_.space, run));
   for (const Access& layer : state_.layers)
     if (layer.kind == Kind::write) own.push_back(layer.users->own());
@@ -156,7 +165,7 @@ bool States::adds_nothing(const State& state, const Access& access) const {
   return rest->empty() || (access.kind != Kind::reduce && access.kind != Kind::write);
 }
 
-/// The users of a layer that does what both do, of which no layer between tells apart.
+/// The users of one layer that stands for both; no layer between them touches the newer one's points.
 UsersRef States::merge(const Access& older, const Access& newer) {
   if (older.users == nullptr) return nullptr;
   SingleUses uses = older.users->single();
@@ -166,9 +175,8 @@ UsersRef States::merge(const Access& older, const Access& newer) {
   return users_.single(std::move(uses), newer.points->dim());
 }
 
-/// Adds a layer: to one of its kind where none that is newer has points in common with it, or as the newest.
+/// Merges the layer into the newest of its kind that no layer hides which overlaps it; else it becomes the newest.
 void States::put(std::vector<Access>& layers, const Access& layer) {
-  const auto is_group = [](const Access& a) { return a.users != nullptr && a.users->is_group(); };
   if (!is_group(layer))
     for (Access& older : layers | std::views::reverse) {
       if (older.kind == layer.kind && !is_group(older)) {
@@ -180,13 +188,32 @@ void States::put(std::vector<Access>& layers, const Access& layer) {
   layers.push_back(layer);
 }
 
+/// In the older half of a long list reads are forgotten, and groups that write become single launches, which are
+/// merged.
+void States::simplify(std::vector<Access>& layers) {
+  const std::vector<Access> all = std::exchange(layers, {});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Access layer = all[i];
+    if (i < all.size() / 2) {
+      if (reads(layer.kind)) continue;
+      if (is_group(layer)) {
+        SingleUses uses;
+        for (const Use& use : layer.users->overlapping(layer.points))
+          uses.emplace_back(use.shard, use.points);
+        layer = access(layer.kind, users_.single(std::move(uses), layer.points->dim()));
+      }
+    }
+    put(layers, layer);
+  }
+}
+
 StateRef States::after(const StateRef& state, Access access) {
   if (access.kind == Kind::reduce) access.users = nullptr;
   if (access.kind == Kind::read && !access.users->is_group()) {
     // Only what a shard does not have yet.
     SingleUses news;
     for (const auto& [shard, points] : access.users->single())
-      for (const auto& [owner, part] : Holdings(*state, shards_).missing(points, shard))
+      for (const auto& [owner, part] : Holdings(*state, me_, shards_).missing(points, shard))
         news.emplace_back(shard, part);
     access = shard::access(Kind::read, users_.single(std::move(news), access.points->dim()));
   }
@@ -215,6 +242,7 @@ StateRef States::after(const StateRef& state, Access access) {
   }
   State next{state->space, {}};
   for (const Access& layer : kept | std::views::reverse) put(next.layers, layer);
+  if (next.layers.size() > max_layers) simplify(next.layers);
   return intern(std::move(next));
 }
 

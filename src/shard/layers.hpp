@@ -7,14 +7,20 @@
 //
 //   write         the users are owners and the only holders of what they use
 //   read          the users become holders
-//   reduce        contributions are folded at once, by the owner; where every shard was the owner, by the point's *home*,
+//   reduce        contributions are folded at once, by the owner; where all were owners, by the point's *home*,
 //                 which becomes the owner. The owner is the only holder.
 //   write_by_all  every shard is owner and holder: a fill, or memory that all have attached
 //   read_by_all   every shard becomes a holder: an access of the program
 //
-// In the beginning every shard is the owner of everything. The list is normalised: an access that changes no owner and
-// no holder adds nothing, what later layers cover is dropped, and single launches share a layer where that makes no
-// difference. So it stays short in programs that repeat themselves. Equal states are one object.
+// In the beginning every shard is the owner of everything. The list is normalised: an access that an equal one precedes
+// with nothing relevant since adds nothing, what later layers cover is dropped, and single launches share a layer where
+// that makes no difference. So it stays short in programs that repeat themselves. Where it gets long all the same (each
+// step reads by another partition, or writes another row), reads are forgotten, whose values are then sent once more,
+// and old writes of groups become those of single launches. Equal states share one object.
+//
+// What costs O(own points) and what more: an access that was made before in the same state is remembered (Steps). Else
+// questions about points cost what their shards' pieces cost, and the next state a few operations on the sets of all
+// points that the layers have.
 //
 // Owner: the thread of the context.
 
@@ -31,7 +37,8 @@ namespace refrain::shard {
 
 enum class Kind : std::uint8_t { write, read, reduce, write_by_all, read_by_all };
 
-/// What a call does to points of a field; also a layer.
+/// What an argument of a call does to points of a field; also a layer. The points of a launch that write do not
+/// overlap, neither with each other nor with others' reads: the launch is refused otherwise.
 struct Access {
   Kind kind = Kind::read;
   data::IndexSpaceRef points;
@@ -54,22 +61,29 @@ using StateRef = std::shared_ptr<const State>;
 /// The owner of what every shard owns.
 inline constexpr ShardId kEveryShard = ~ShardId{0};
 
-/// Disjoint sets of points, by shard; none is empty.
+/// Sets of points, by shard; none is empty.
 using ByShard = std::map<ShardId, data::IndexSpaceRef>;
+inline void add(ByShard& sets, ShardId shard, const data::IndexSpaceRef& points) {
+  if (points->empty()) return;
+  data::IndexSpaceRef& set = sets[shard];
+  if (set == nullptr) set = points;
+  else if (set != points) set = data::unite(set, points);
+}
 
-/// Who owns and who has what. The functions are pure: every shard gets the same answer.
+/// Who owns and who has what. Every shard gets the same answers, but for candidates().
 class Holdings {
  public:
-  Holdings(const State& state, ShardId shards) : state_(state), shards_(shards) {}
+  Holdings(const State& state, ShardId me, ShardId shards)
+      : state_(state), me_(me), shards_(shards) {}
 
-  /// The points by owner.
+  /// The points by owner: disjoint sets, as those of the next two.
   [[nodiscard]] ByShard owners(const data::IndexSpaceRef& points) const;
   /// The points by the shard that folds contributions to them: the owner, or the home.
   [[nodiscard]] ByShard folders(const data::IndexSpaceRef& points) const;
   /// Those of the points that a shard does not have, by owner.
   [[nodiscard]] ByShard missing(const data::IndexSpaceRef& points, ShardId shard) const;
-  /// At least the points that a shard owns or folds. O(its own points).
-  [[nodiscard]] data::IndexSpaceRef candidates(ShardId me) const;
+  /// All points that this shard owns or folds, and perhaps others.
+  [[nodiscard]] data::IndexSpaceRef candidates() const;
 
  private:
   [[nodiscard]] ByShard walk(data::IndexSpaceRef points, ShardId reader) const;
@@ -77,13 +91,15 @@ class Holdings {
   [[nodiscard]] data::Box home(ShardId shard) const;
 
   const State& state_;
-  ShardId shards_;
+  ShardId me_, shards_;
 };
 
 /// The states that a shard has seen.
 class States {
  public:
-  States(ShardId me, ShardId shards) : users_(me, shards), shards_(shards) {}
+  static constexpr std::size_t max_layers = 64;
+
+  States(ShardId me, ShardId shards) : users_(me, shards), me_(me), shards_(shards) {}
 
   [[nodiscard]] StateRef initial(const data::IndexSpaceRef& space) { return intern({space, {}}); }
   [[nodiscard]] StateRef after(const StateRef& state, Access access);
@@ -94,9 +110,10 @@ class States {
   [[nodiscard]] bool adds_nothing(const State& state, const Access& access) const;
   void put(std::vector<Access>& layers, const Access& layer);
   [[nodiscard]] UsersRef merge(const Access& older, const Access& newer);
+  void simplify(std::vector<Access>& layers);
 
   UserTable users_;
-  ShardId shards_;
+  ShardId me_, shards_;
   Interned<State> states_;
 };
 

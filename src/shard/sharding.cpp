@@ -23,11 +23,18 @@ std::uint64_t extent(const Box& bounds, int d) {
   return static_cast<std::uint64_t>(bounds.hi[d] - bounds.lo[d] + 1);
 }
 
+/// How many tiles there are in each dimension: each has a point of the bounds.
+Point<3> tiles_of(const Box& bounds, const Point<3>& grid) {
+  Point<3> tiles;
+  for (int d = 0; d < 3; ++d) tiles[d] = std::min(grid[d], static_cast<Coord>(extent(bounds, d)));
+  return tiles;
+}
+
 /// The tile of the bounds that has this number in row-major order.
-Box tile(const Box& bounds, const Point<3>& grid, std::uint64_t number) {
+Box tile(const Box& bounds, const Point<3>& count, std::uint64_t number) {
   Box box = bounds;
   for (int d = 2; d >= 0; --d) {
-    const auto tiles = static_cast<ShardId>(grid[d]);
+    const auto tiles = static_cast<ShardId>(count[d]);
     const auto at = static_cast<ShardId>(number % tiles);
     number /= tiles;
     const auto edge = [&](ShardId i) {
@@ -53,10 +60,13 @@ IndexSpaceRef points_at(const IndexSpaceRef& domain, std::size_t first, std::siz
 
 Sharding Sharding::tiled(const Point<3>& grid) {
   constexpr Coord most = Coord{1} << 20;
-  for (int d = 0; d < 3; ++d)
-    if (grid[d] < 1 || grid[d] > most)
-      throw UsageError(fmt::format("a sharding of {} tiles: expected 1 to {} in each dimension",
-                                   refrain::to_string(grid), most));
+  Coord tiles = 1;
+  for (int d = 0; d < 3 && tiles > 0; ++d)
+    tiles = grid[d] < 1 || grid[d] > most / tiles ? 0 : tiles * grid[d];
+  if (tiles == 0)
+    throw UsageError(
+        fmt::format("a sharding of {} tiles: expected at least 1 in each dimension, and {} at most",
+                    refrain::to_string(grid), most));
   Sharding sharding(Kind::tiled);
   sharding.grid_ = grid;
   return sharding;
@@ -82,10 +92,11 @@ ShardId Sharding::shard_of(const IndexSpace& domain, const Point<3>& point, Shar
       return shard_in_runs(domain.volume(), *rank, shards);
     }
     case Kind::tiled: {
+      const Point<3> count = tiles_of(domain.bounds(), grid_);
       std::uint64_t number = 0;
       for (int d = 0; d < 3; ++d) {
         const auto from = static_cast<std::uint64_t>(point[d] - domain.bounds().lo[d]);
-        const auto tiles = static_cast<ShardId>(grid_[d]);
+        const auto tiles = static_cast<ShardId>(count[d]);
         number = number * tiles + shard_in_runs(extent(domain.bounds(), d), from, tiles);
       }
       return static_cast<ShardId>(number % shards);
@@ -110,11 +121,11 @@ IndexSpaceRef Sharding::own_points(const IndexSpaceRef& domain, ShardId shard,
     case Kind::cyclic:
       return points_at(domain, shard, std::max<std::size_t>(volume, shard), shards);
     case Kind::tiled: {
-      const auto tiles = static_cast<std::uint64_t>(grid_[0] * grid_[1] * grid_[2]);
+      const Point<3> count = tiles_of(domain->bounds(), grid_);
+      const auto tiles = static_cast<std::uint64_t>(count[0] * count[1] * count[2]);
       std::vector<IndexSpaceRef> own;
       for (std::uint64_t number = shard; number < tiles; number += shards)
-        if (const Box box = tile(domain->bounds(), grid_, number); !box.empty())
-          own.push_back(data::clip(domain, box));
+        own.push_back(data::clip(domain, tile(domain->bounds(), count, number)));
       return data::unite(domain->dim(), own);
     }
     case Kind::function: break;

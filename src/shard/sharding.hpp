@@ -1,6 +1,6 @@
 #pragma once
-// Sharding functions: which shard runs which point of a launch (dynamic control replication, section 3.2). They are pure
-// functions of the domain, the point and the number of shards, so every shard knows what each of the others runs.
+// Sharding functions: which shard runs which point of a launch (dynamic control replication, section 3.2). They are
+// pure functions of the domain, the point and the number of shards, so every shard knows what each of the others runs.
 //
 // A `Sharding` is a value; equal ones divide every domain alike. Any thread.
 
@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "data/index_space.hpp"
+#include "net/message.hpp"
 
 namespace refrain::shard {
 
-/// A shard: a process, or one of several runtimes in a process. 0 .. shards - 1.
-using ShardId = std::uint32_t;
+/// A shard: the part of a program that one rank runs. 0 .. shards - 1.
+using ShardId = net::Rank;
 
 class Sharding {
  public:
@@ -21,20 +22,20 @@ class Sharding {
   using Function = ShardId (*)(const Point<3>& point, const Rect<3>& bounds, ShardId shards,
                                std::uint64_t key);
 
-  /// Runs of the order of the domain, as long as each other but for one point. The default.
+  /// Consecutive runs of the domain's order, whose lengths differ by at most one. The default.
   static Sharding blocked() { return Sharding(Kind::blocked); }
   /// One point after the other, in the order of the domain.
   static Sharding cyclic() { return Sharding(Kind::cyclic); }
-  /// The bounds of the domain cut into grid[d] tiles in each dimension, which are dealt out in row-major order.
-  /// UsageError unless the numbers are positive.
+  /// The bounds of the domain cut into grid[d] tiles in each dimension (fewer where there are fewer points), which are
+  /// dealt out in row-major order. UsageError unless the numbers are positive and their product is at most 2^20.
   static Sharding tiled(const Point<3>& grid);
   /// Any pure function. Name and key identify it in signatures. UsageError for null.
   static Sharding function(std::string name, Function f, std::uint64_t key = 0);
 
-  /// UsageError when a function names a shard that does not exist.
+  /// `point`: one of the domain. UsageError when a function names a shard that does not exist.
   [[nodiscard]] ShardId shard_of(const data::IndexSpace& domain, const Point<3>& point,
                                  ShardId shards) const;
-  /// The points of one shard. O(own points), but for functions, which are asked about every point.
+  /// The points of one shard. O(own points and tiles), but for functions, which are asked about every point.
   [[nodiscard]] data::IndexSpaceRef own_points(const data::IndexSpaceRef& domain, ShardId shard,
                                                ShardId shards) const;
   /// The same in every process.

@@ -8,12 +8,7 @@ using data::IndexSpaceRef;
 
 namespace {
 
-void add(ByShard& parts, ShardId shard, const IndexSpaceRef& points) {
-  IndexSpaceRef& part = parts[shard];
-  part = part == nullptr ? points : data::unite(part, points);
-}
-
-/// Of points that this shard owns, what each shard reads.
+/// Of points that this shard owns, what each shard reads, perhaps the same points.
 ByShard readers_of(const IndexSpaceRef& owned, const Access& access, ShardId shards) {
   ByShard readers;
   if (access.users == nullptr) {
@@ -31,7 +26,7 @@ Traffic traffic_of_read(const Holdings& holdings, const Access& access, ShardId 
   const IndexSpaceRef& own = access.users == nullptr ? access.points : access.users->own();
   for (const auto& [owner, points] : holdings.missing(own, me))
     traffic.receives.push_back({owner, points});
-  const ByShard owners = holdings.owners(data::intersect(holdings.candidates(me), access.points));
+  const ByShard owners = holdings.owners(data::intersect(holdings.candidates(), access.points));
   const auto owned = owners.find(me);
   if (owned == owners.end()) return traffic;
   for (const auto& [reader, points] : readers_of(owned->second, access, shards))
@@ -44,18 +39,18 @@ Traffic traffic_of_reduction(const Holdings& holdings, const Access& access, Sha
   Traffic traffic;
   for (const Use& use : access.users->own_uses())
     for (const auto& [folder, points] : holdings.folders(use.points))
-      if (folder != me) traffic.given.push_back({folder, use.launch_rank, points});
-  const ByShard folders = holdings.folders(data::intersect(holdings.candidates(me), access.points));
+      if (folder != me) traffic.given.push_back({me, folder, use.launch_rank, points});
+  const ByShard folders = holdings.folders(data::intersect(holdings.candidates(), access.points));
   if (const auto here = folders.find(me); here != folders.end())
     for (const Use& use : access.users->overlapping(here->second))
-      traffic.folded.push_back({use.shard, use.launch_rank, use.points});
+      traffic.folded.push_back({use.shard, me, use.launch_rank, use.points});
   return traffic;
 }
 
 }  // namespace
 
 Traffic traffic_of(const State& state, const Access& access, ShardId me, ShardId shards) {
-  const Holdings holdings(state, shards);
+  const Holdings holdings(state, me, shards);
   switch (access.kind) {
     case Kind::read:
     case Kind::read_by_all: return traffic_of_read(holdings, access, me, shards);
@@ -79,8 +74,17 @@ const Step& Steps::take(StateRef state, const Access& access) {
   if (const auto known = steps_.find({state, access}); known != steps_.end()) return known->second;
   ++misses_;
   Step step{states_.after(state, access), traffic_of(*state, access, me_, shards_)};
+  const auto boxes = [](const IndexSpaceRef& points) { return 1 + points->boxes().size(); };
+  for (const Access& layer : step.next->layers) boxes_ += boxes(layer.points);
+  for (const Transfer& each : step.traffic.sends) boxes_ += boxes(each.points);
+  for (const Transfer& each : step.traffic.receives) boxes_ += boxes(each.points);
+  for (const Contribution& each : step.traffic.given) boxes_ += boxes(each.points);
+  for (const Contribution& each : step.traffic.folded) boxes_ += boxes(each.points);
   // All go: which ones will come again, nobody knows.
-  if (steps_.size() >= max_remembered) steps_.clear();
+  if (boxes_ >= max_boxes) {
+    steps_.clear();
+    boxes_ = 0;
+  }
   return steps_.emplace(Key{std::move(state), access}, std::move(step)).first->second;
 }
 

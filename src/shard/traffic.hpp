@@ -1,10 +1,10 @@
 #pragma once
 // The messages of a shard. What an access makes a shard send and receive follows from the state before it; both ends of
-// a message work out the same points from the same facts, so nobody asks (dynamic control replication, section 4.1, with
-// an owner in the place of the dependence analysis' last writer).
+// a message work out the same points from the same facts, so nobody asks (dynamic control replication, section 4.1,
+// with an owner in the place of the dependence analysis' last writer).
 //
-// Of a shard's own points the layers are asked. Whom own data concern is asked of the users: the inverse of partition
-// and projection. Either costs what own points and their neighbours cost.
+// The layers answer for own points. Which other shards use own data the users answer: the inverse of partition and
+// projection. Either costs what own points and their neighbours cost.
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +23,7 @@ struct Transfer {
 
 /// What a launch point contributes to points that one shard folds.
 struct Contribution {
-  ShardId peer = 0;  ///< who folds, of a given one; else who contributes, perhaps this shard
+  ShardId from = 0, to = 0;  ///< who runs the launch point, and who folds; perhaps the same shard
   std::uint32_t launch_rank = 0;
   data::IndexSpaceRef points;
 };
@@ -31,13 +31,10 @@ struct Contribution {
 struct Traffic {
   // Of a read, by peer:
   std::vector<Transfer> sends, receives;
-  // Of a reduction, in launch order:
+  // Of a reduction, in launch order. A launch that reduces by several arguments folds, point after point, what each of
+  // its arguments has.
   std::vector<Contribution> given;   ///< by own points to other shards
   std::vector<Contribution> folded;  ///< here: the order of the folds
-
-  [[nodiscard]] bool is_silent() const {
-    return sends.empty() && receives.empty() && given.empty() && folded.empty();
-  }
 };
 
 [[nodiscard]] Traffic traffic_of(const State& state, const Access& access, ShardId me,
@@ -53,7 +50,7 @@ struct Step {
 /// Owner: the thread of the context.
 class Steps {
  public:
-  static constexpr std::size_t max_remembered = std::size_t{1} << 14;
+  static constexpr std::size_t max_boxes = std::size_t{1} << 20;  ///< of what is remembered
 
   Steps(ShardId me, ShardId shards) : me_(me), shards_(shards), states_(me, shards) {}
 
@@ -81,6 +78,7 @@ class Steps {
   ShardId me_, shards_;
   States states_;
   std::unordered_map<Key, Step, Hash> steps_;
+  std::size_t boxes_ = 0;  ///< of what is remembered
   std::uint64_t misses_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/assert.hpp"
 #include "base/hash.hpp"
 #include "data/projection.hpp"
 #include "refrain/error.hpp"
@@ -15,11 +16,14 @@ namespace refrain::shard {
 
 using data::IndexSpaceRef;
 
-Pieces::Pieces(IndexSpaceRef colours, std::vector<IndexSpaceRef> spaces)
-    : colours_(std::move(colours)),
+Pieces::Pieces(int dim, IndexSpaceRef colours, std::vector<IndexSpaceRef> spaces)
+    : dim_(dim),
+      colours_(std::move(colours)),
       spaces_(std::move(spaces)),
       boxes_(data::numbered_boxes(spaces_)),
-      index_(data::index_of(boxes_)) {}
+      index_(data::index_of(boxes_)) {
+  REFRAIN_ASSERT(spaces_.size() == colours_->volume(), "a piece for each colour");
+}
 
 std::vector<std::uint32_t> Pieces::overlapping(const IndexSpaceRef& points) const {
   std::vector<std::uint32_t> ranks;
@@ -65,9 +69,8 @@ Users::Users(const GroupArgument& argument, ShardId me, ShardId shards)
     if (first_user_[piece] != first_user_[piece + 1])
       used.push_back(argument.pieces->spaces()[piece]);
   for (const std::uint32_t rank : own_ranks_) own.push_back(piece_of(rank));
-  const int dim = argument.pieces->spaces().empty() ? 1 : argument.pieces->spaces()[0]->dim();
-  points_ = data::unite(dim, used);
-  own_ = data::unite(dim, own);
+  points_ = data::unite(argument.pieces->dim(), used);
+  own_ = data::unite(argument.pieces->dim(), own);
 }
 
 Users::Users(SingleUses single, int dim, ShardId me) : single_(std::move(single)), me_(me) {
@@ -80,17 +83,23 @@ Users::Users(SingleUses single, int dim, ShardId me) : single_(std::move(single)
   points_ = data::unite(dim, all);
 }
 
-std::vector<Use> Users::overlapping(const IndexSpaceRef& points) const {
+std::vector<Use> Users::overlapping(const IndexSpaceRef& points,
+                                    std::optional<ShardId> shard) const {
   std::vector<Use> found;
-  const auto add = [&](ShardId shard, std::uint32_t launch_rank, const IndexSpaceRef& uses) {
-    if (auto part = data::intersect(points, uses); !part->empty())
-      found.push_back({shard, launch_rank, std::move(part)});
-  };
-  for (const auto& [shard, uses] : single_) add(shard, 0, uses);
+  for (const auto& [user, uses] : single_)
+    if (!shard || *shard == user)
+      if (auto part = data::intersect(points, uses); !part->empty())
+        found.push_back({user, 0, std::move(part)});
   if (!is_group()) return found;
-  for (const std::uint32_t piece : argument_.pieces->overlapping(points))
-    for (std::uint32_t i = first_user_[piece]; i < first_user_[piece + 1]; ++i)
-      add(shard_of_[users_[i]], users_[i], argument_.pieces->spaces()[piece]);
+  for (const std::uint32_t piece : argument_.pieces->overlapping(points)) {
+    IndexSpaceRef part;  // the same for all users of the piece
+    for (std::uint32_t i = first_user_[piece]; i < first_user_[piece + 1]; ++i) {
+      const std::uint32_t rank = users_[i];
+      if (shard && *shard != shard_of_[rank]) continue;
+      if (part == nullptr) part = data::intersect(points, argument_.pieces->spaces()[piece]);
+      found.push_back({shard_of_[rank], rank, part});
+    }
+  }
   std::ranges::sort(found, {}, &Use::launch_rank);
   return found;
 }
@@ -103,16 +112,17 @@ std::vector<Use> Users::own_uses() const {
   return uses;
 }
 
-PiecesRef UserTable::pieces(const IndexSpaceRef& colours, std::vector<IndexSpaceRef> spaces) {
-  std::uint64_t hash = colours->id();
+PiecesRef UserTable::pieces(int dim, const IndexSpaceRef& colours,
+                            std::vector<IndexSpaceRef> spaces) {
+  std::uint64_t hash = colours->id() + static_cast<std::uint64_t>(dim);
   for (const IndexSpaceRef& space : spaces) {
     const std::uint64_t id = space->id();
     hash = hash_bytes(&id, sizeof id, hash);
   }
   const auto is_it = [&](const Pieces& known) {
-    return known.colours() == colours && known.spaces() == spaces;
+    return known.dim() == dim && known.colours() == colours && known.spaces() == spaces;
   };
-  return pieces_.find_or_make(hash, is_it, colours, std::move(spaces));
+  return pieces_.find_or_make(hash, is_it, dim, colours, std::move(spaces));
 }
 
 UsersRef UserTable::group(const GroupArgument& argument) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,17 +22,19 @@
 
 namespace refrain::shard {
 
-/// The pieces of a partition, by the rank of their colour.
+/// The pieces of a partition of a region with `dim` dimensions, by the rank of their colour: one for each.
 class Pieces {
  public:
-  Pieces(data::IndexSpaceRef colours, std::vector<data::IndexSpaceRef> spaces);
+  Pieces(int dim, data::IndexSpaceRef colours, std::vector<data::IndexSpaceRef> spaces);
 
+  [[nodiscard]] int dim() const { return dim_; }
   [[nodiscard]] const data::IndexSpaceRef& colours() const { return colours_; }
   [[nodiscard]] const std::vector<data::IndexSpaceRef>& spaces() const { return spaces_; }
   /// The ranks, in order, of those that share a point with the set.
   [[nodiscard]] std::vector<std::uint32_t> overlapping(const data::IndexSpaceRef& points) const;
 
  private:
+  int dim_;
   data::IndexSpaceRef colours_;
   std::vector<data::IndexSpaceRef> spaces_;
   std::vector<data::NumberedBox> boxes_;
@@ -68,8 +71,9 @@ class Users {
   [[nodiscard]] const data::IndexSpaceRef& points() const { return points_; }
   /// Those that this shard uses.
   [[nodiscard]] const data::IndexSpaceRef& own() const { return own_; }
-  /// Who uses points of the set, in launch order.
-  [[nodiscard]] std::vector<Use> overlapping(const data::IndexSpaceRef& points) const;
+  /// Who uses points of the set, in launch order; of one shard, if that is given.
+  [[nodiscard]] std::vector<Use> overlapping(const data::IndexSpaceRef& points,
+                                             std::optional<ShardId> shard = {}) const;
   /// What this shard's points use, in launch order.
   [[nodiscard]] std::vector<Use> own_uses() const;
 
@@ -100,7 +104,8 @@ class UserTable {
  public:
   UserTable(ShardId me, ShardId shards) : me_(me), shards_(shards) {}
 
-  PiecesRef pieces(const data::IndexSpaceRef& colours, std::vector<data::IndexSpaceRef> spaces);
+  PiecesRef pieces(int dim, const data::IndexSpaceRef& colours,
+                   std::vector<data::IndexSpaceRef> spaces);
   /// UsageError, the same on every shard, when a point has no piece or no shard.
   UsersRef group(const GroupArgument& argument);
   /// Uses of equal shards are united, empty ones left out.

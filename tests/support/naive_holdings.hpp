@@ -44,9 +44,12 @@ class NaiveHoldings {
   [[nodiscard]] int folder(const data::BoxPoint& p) const {
     const int owner = points_.at(p).owner;
     if (owner != every) return owner;
-    const Coord count = bounds_.hi[0] - bounds_.lo[0] + 1;
+    int d = 0;  // the longest dimension
+    for (int other = 1; other < 3; ++other)
+      if (bounds_.hi[other] - bounds_.lo[other] > bounds_.hi[d] - bounds_.lo[d]) d = other;
+    const Coord count = bounds_.hi[d] - bounds_.lo[d] + 1;
     int home = 0;
-    while (count * (home + 1) / shards_ <= p[0] - bounds_.lo[0]) ++home;
+    while (count * (home + 1) / shards_ <= p[d] - bounds_.lo[d]) ++home;
     return home;
   }
   void reduce(const data::IndexSpaceRef& points) {

@@ -43,6 +43,12 @@ TEST(Sharding, BlocksAreAsLongAsEachOther) {
   }
 }
 
+TEST(Sharding, TilesWithoutPointsAreLeftOut) {
+  const IndexSpaceRef domain = data::IndexSpace::dense(1, data::Box{{0, 0, 0}, {9, 0, 0}});
+  for (ShardId shard = 0; shard < 2; ++shard)
+    EXPECT_EQ(Sharding::tiled({2, 2, 1}).own_points(domain, shard, 2)->volume(), 5U);
+}
+
 TEST(Sharding, EqualOnesHaveEqualNames) {
   const Point<3> grid{2, 3, 1};
   EXPECT_EQ(Sharding::tiled(grid), Sharding::tiled(grid));
@@ -55,6 +61,7 @@ TEST(Sharding, EqualOnesHaveEqualNames) {
 
 TEST(Sharding, WhatIsWrongIsAnError) {
   EXPECT_THROW(static_cast<void>(Sharding::tiled({2, 0, 1})), UsageError);
+  EXPECT_THROW(static_cast<void>(Sharding::tiled({1 << 10, 1 << 10, 2})), UsageError);
   EXPECT_THROW(static_cast<void>(Sharding::function("none", nullptr)), UsageError);
 }
 
