@@ -1,0 +1,128 @@
+// Ranks that make the same calls are never told otherwise; those that do not are told the first that differs.
+
+#include "replication/control_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/in_process.hpp"
+#include "support/random.hpp"
+
+namespace refrain::replication {
+namespace {
+
+using net::Rank;
+
+struct Call {
+  std::string name;
+  std::uint32_t line;
+  std::uint64_t argument;
+};
+
+/// Runs a program per rank, in an order that the seed decides. The violation's text, or "" when all ended.
+std::string run(std::uint64_t seed, const std::vector<std::vector<Call>>& programs,
+                std::size_t interval) {
+  test::Random random(seed);
+  const auto choose = [&](std::size_t n) {
+    return static_cast<std::size_t>(random.below(static_cast<int>(n)));
+  };
+  const auto ranks = static_cast<Rank>(programs.size());
+  const net::InProcess network(ranks, choose);
+  std::string violation;
+  std::vector<std::unique_ptr<net::Mailbox>> boxes;
+  std::vector<std::unique_ptr<ControlCheck>> checks;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    boxes.push_back(std::make_unique<net::Mailbox>(network.open(rank)));
+    checks.push_back(std::make_unique<ControlCheck>(*boxes[rank], CheckKinds{1, 2}, interval,
+                                                    [&](const std::string& text) {
+                                                      EXPECT_EQ(violation, "") << "told once";
+                                                      violation = text;
+                                                    }));
+  }
+  std::vector<std::size_t> next(ranks, 0);
+  const auto is_over = [&] {
+    if (!violation.empty()) return true;
+    for (Rank rank = 0; rank < ranks; ++rank)
+      if (next[rank] <= programs[rank].size() || checks[rank]->open() != 0) return false;
+    return true;
+  };
+  for (int steps = 0; !is_over(); ++steps) {
+    if (steps == 1'000'000) return "does not end";
+    const auto rank = static_cast<Rank>(choose(ranks));
+    boxes[rank]->poll();
+    if (next[rank] > programs[rank].size() || checks[rank]->open() > 2) continue;
+    if (next[rank] == programs[rank].size()) {
+      checks[rank]->finish(Where("main.cpp", 99));
+    } else {
+      const Call& call = programs[rank][next[rank]];
+      checks[rank]->note(call.name, Where("main.cpp", call.line),
+                         std::as_bytes(std::span(&call.argument, 1)));
+    }
+    ++next[rank];
+  }
+  return violation;
+}
+
+std::vector<Call> random_calls(test::Random& random) {
+  std::vector<Call> calls;
+  for (int n = random.below(40); n > 0; --n)
+    calls.push_back({"call " + std::to_string(random.below(3)),
+                     static_cast<std::uint32_t>(random.below(5)), random.next() % 4});
+  return calls;
+}
+
+TEST(ControlCheck, SaysNothingOfEqualPrograms) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    test::Random random(seed);
+    const std::vector<std::vector<Call>> programs(static_cast<std::size_t>(random.between(1, 9)),
+                                                  random_calls(random));
+    ASSERT_EQ(run(seed, programs, static_cast<std::size_t>(random.between(1, 12))), "")
+        << "seed " << seed;
+  }
+}
+
+TEST(ControlCheck, NamesTheFirstCallThatDiffers) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    test::Random random(seed);
+    const std::vector<Call> calls = random_calls(random);
+    std::vector<std::vector<Call>> programs(static_cast<std::size_t>(random.between(2, 9)), calls);
+    // One rank makes another call, one more, or one less.
+    std::vector<Call>& odd =
+        programs[static_cast<std::size_t>(random.below(static_cast<int>(programs.size())))];
+    const auto place = static_cast<std::size_t>(random.below(static_cast<int>(calls.size()) + 1));
+    const auto at = odd.begin() + static_cast<std::ptrdiff_t>(place);
+    if (place < calls.size() && random.percent(50)) at->argument += 7;
+    else odd.insert(at, {"odd", 7, 7});
+    const std::string text = run(seed, programs, static_cast<std::size_t>(random.between(1, 12)));
+    ASSERT_NE(text.find("Call " + std::to_string(place) + " is\n"), std::string::npos)
+        << "seed " << seed << ": " << text;
+  }
+}
+
+TEST(ControlCheck, SaysWhichRanksSayWhat) {
+  const std::vector<Call> usual{{"fill", 1, 0}, {"launch of task 'relax'", 2, 5}};
+  // From another line, which alone would make no difference.
+  const std::vector<Call> other{{"fill", 4, 0}, {"launch of task 'relax'", 3, 6}};
+  EXPECT_EQ(run(1, {usual, other, usual}, 100),
+            "refrain: the ranks do not make the same calls, as control replication needs them to. "
+            "Call 1 is\n"
+            "  on rank 0, 2: launch of task 'relax' at main.cpp:2\n"
+            "  on rank 1: launch of task 'relax' at main.cpp:3");
+  EXPECT_EQ(run(1, {usual, {usual[0]}}, 100),
+            "refrain: the ranks do not make the same calls, as control replication needs them to. "
+            "Call 1 is\n"
+            "  on rank 0: launch of task 'relax' at main.cpp:2\n"
+            "  on rank 1: the end of the program at main.cpp:99");
+  const std::vector<Call> third{{"fill", 1, 0}, {"launch of task 'relax'", 2, 6}};
+  const std::string text = run(1, {usual, third}, 1);
+  EXPECT_NE(
+      text.find("on rank 0: launch of task 'relax' at main.cpp:2, with arguments whose hash is "),
+      std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace refrain::replication
