@@ -168,11 +168,10 @@ bool States::adds_nothing(const State& state, const Access& access) const {
 /// The users of one layer that stands for both; no layer between them touches the newer one's points.
 UsersRef States::merge(const Access& older, const Access& newer) {
   if (older.users == nullptr) return nullptr;
-  SingleUses uses = older.users->single();
-  if (older.kind == Kind::write)
-    for (auto& [shard, points] : uses) points = data::subtract(points, newer.points);
-  uses.insert(uses.end(), newer.users->single().begin(), newer.users->single().end());
-  return users_.single(std::move(uses), newer.points->dim());
+  ByShard uses = newer.users->single();
+  for (const auto& [shard, points] : older.users->single())
+    add(uses, shard, older.kind == Kind::write ? data::subtract(points, newer.points) : points);
+  return users_.single(uses, newer.points->dim());
 }
 
 /// Merges the layer into the newest of its kind that no layer hides which overlaps it; else it becomes the newest.
@@ -197,10 +196,10 @@ void States::simplify(std::vector<Access>& layers) {
     if (i < all.size() / 2) {
       if (reads(layer.kind)) continue;
       if (is_group(layer)) {
-        SingleUses uses;
+        ByShard uses;
         for (const Use& use : layer.users->overlapping(layer.points))
-          uses.emplace_back(use.shard, use.points);
-        layer = access(layer.kind, users_.single(std::move(uses), layer.points->dim()));
+          add(uses, use.shard, use.points);
+        layer = access(layer.kind, users_.single(uses, layer.points->dim()));
       }
     }
     put(layers, layer);
@@ -211,11 +210,11 @@ StateRef States::after(const StateRef& state, Access access) {
   if (access.kind == Kind::reduce) access.users = nullptr;
   if (access.kind == Kind::read && !access.users->is_group()) {
     // Only what a shard does not have yet.
-    SingleUses news;
+    ByShard news;
     for (const auto& [shard, points] : access.users->single())
       for (const auto& [owner, part] : Holdings(*state, me_, shards_).missing(points, shard))
-        news.emplace_back(shard, part);
-    access = shard::access(Kind::read, users_.single(std::move(news), access.points->dim()));
+        add(news, shard, part);
+    access = shard::access(Kind::read, users_.single(news, access.points->dim()));
   }
   if (access.points->empty() || adds_nothing(*state, access)) return state;
 

@@ -25,7 +25,6 @@
 // Owner: the thread of the context.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -38,7 +37,7 @@ namespace refrain::shard {
 enum class Kind : std::uint8_t { write, read, reduce, write_by_all, read_by_all };
 
 /// What an argument of a call does to points of a field; also a layer. The points of a launch that write do not
-/// overlap, neither with each other nor with others' reads: the launch is refused otherwise.
+/// overlap, neither with each other nor with others' reads: whoever asks here has refused other launches.
 struct Access {
   Kind kind = Kind::read;
   data::IndexSpaceRef points;
@@ -60,15 +59,6 @@ using StateRef = std::shared_ptr<const State>;
 
 /// The owner of what every shard owns.
 inline constexpr ShardId kEveryShard = ~ShardId{0};
-
-/// Sets of points, by shard; none is empty.
-using ByShard = std::map<ShardId, data::IndexSpaceRef>;
-inline void add(ByShard& sets, ShardId shard, const data::IndexSpaceRef& points) {
-  if (points->empty()) return;
-  data::IndexSpaceRef& set = sets[shard];
-  if (set == nullptr) set = points;
-  else if (set != points) set = data::unite(set, points);
-}
 
 /// Who owns and who has what. Every shard gets the same answers, but for candidates().
 class Holdings {
@@ -97,6 +87,7 @@ class Holdings {
 /// The states that a shard has seen.
 class States {
  public:
+  /// With more of them, the older half is made simpler.
   static constexpr std::size_t max_layers = 64;
 
   States(ShardId me, ShardId shards) : users_(me, shards), me_(me), shards_(shards) {}

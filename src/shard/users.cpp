@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 #include <numeric>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/hash.hpp"
@@ -73,7 +72,7 @@ Users::Users(const GroupArgument& argument, ShardId me, ShardId shards)
   own_ = data::unite(argument.pieces->dim(), own);
 }
 
-Users::Users(SingleUses single, int dim, ShardId me) : single_(std::move(single)), me_(me) {
+Users::Users(ByShard single, int dim, ShardId me) : single_(std::move(single)), me_(me) {
   std::vector<IndexSpaceRef> all;
   own_ = data::IndexSpace::empty_space(dim);
   for (const auto& [shard, points] : single_) {
@@ -139,21 +138,14 @@ UsersRef UserTable::group(const GroupArgument& argument) {
   return users_.find_or_make(hash_bytes(words, sizeof words), is_it, argument, me_, shards_);
 }
 
-UsersRef UserTable::single(SingleUses uses, int dim) {
-  std::map<ShardId, IndexSpaceRef> united;
-  for (const auto& [shard, points] : uses) {
-    IndexSpaceRef& all = united[shard];
-    all = all == nullptr ? points : data::unite(all, points);
-  }
-  std::erase_if(united, [](const auto& entry) { return entry.second->empty(); });
-  uses.assign(united.begin(), united.end());
-  std::uint64_t hash = 0;
+UsersRef UserTable::single(const ByShard& uses, int dim) {
+  auto hash = static_cast<std::uint64_t>(dim);
   for (const auto& [shard, points] : uses) {
     const std::uint64_t words[] = {shard, points->id()};
     hash = hash_bytes(words, sizeof words, hash);
   }
   const auto is_it = [&](const Users& known) {
-    return !known.is_group() && known.single() == uses;
+    return !known.is_group() && known.points()->dim() == dim && known.single() == uses;
   };
   return users_.find_or_make(hash, is_it, uses, dim, me_);
 }

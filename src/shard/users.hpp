@@ -9,9 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "data/box_index.hpp"
@@ -58,14 +58,21 @@ struct Use {
   data::IndexSpaceRef points;  ///< not empty
 };
 
-/// The points that each shard uses in single launches: ordered by shard, none of them empty.
-using SingleUses = std::vector<std::pair<ShardId, data::IndexSpaceRef>>;
+/// Sets of points, by shard; none is empty.
+using ByShard = std::map<ShardId, data::IndexSpaceRef>;
+inline void add(ByShard& sets, ShardId shard, const data::IndexSpaceRef& points) {
+  if (points->empty()) return;
+  data::IndexSpaceRef& set = sets[shard];
+  if (set == nullptr) set = points;
+  else if (set != points) set = data::unite(set, points);
+}
 
 class Users {
  public:
   /// UsageError when a point has no piece or no shard.
   Users(const GroupArgument& argument, ShardId me, ShardId shards);
-  Users(SingleUses single, int dim, ShardId me);
+  /// What each shard uses in single launches, of a region with `dim` dimensions.
+  Users(ByShard single, int dim, ShardId me);
 
   /// All points that anybody uses.
   [[nodiscard]] const data::IndexSpaceRef& points() const { return points_; }
@@ -79,7 +86,7 @@ class Users {
 
   [[nodiscard]] bool is_group() const { return argument_.pieces != nullptr; }
   [[nodiscard]] const GroupArgument& argument() const { return argument_; }
-  [[nodiscard]] const SingleUses& single() const { return single_; }
+  [[nodiscard]] const ByShard& single() const { return single_; }
 
  private:
   [[nodiscard]] const data::IndexSpaceRef& piece_of(std::size_t launch_rank) const {
@@ -87,7 +94,7 @@ class Users {
   }
 
   GroupArgument argument_;  ///< without pieces: of single launches
-  SingleUses single_;       ///< empty for a group
+  ByShard single_;          ///< empty for a group
   ShardId me_;
   data::IndexSpaceRef points_, own_;
   // Of a group:
@@ -108,8 +115,7 @@ class UserTable {
                    std::vector<data::IndexSpaceRef> spaces);
   /// UsageError, the same on every shard, when a point has no piece or no shard.
   UsersRef group(const GroupArgument& argument);
-  /// Uses of equal shards are united, empty ones left out.
-  UsersRef single(SingleUses uses, int dim);
+  UsersRef single(const ByShard& uses, int dim);
 
  private:
   ShardId me_, shards_;

@@ -135,7 +135,9 @@ Access access_of(const Call& call, UserTable& users) {
                                call.partitioned, call.projection, call.domain, call.sharding}));
   if (call.kind == Kind::write_by_all || call.kind == Kind::read_by_all)
     return access_by_all(call.kind, call.points);
-  return access(call.kind, users.single({{call.shard, call.points}}, call.points->dim()));
+  ByShard uses;
+  add(uses, call.shard, call.points);
+  return access(call.kind, users.single(uses, call.points->dim()));
 }
 
 /// Which points each launch point uses, and where it runs.
@@ -374,6 +376,16 @@ TEST(ShardLayers, LongListsAreMadeShort) {
   for (const auto& [owner, points] : Holdings(*state, 1, 3).owners(space))
     for (const BoxPoint& p : data::points_of(points))
       ASSERT_EQ(naive.owner(p), static_cast<int>(owner));
+}
+
+// Of no points there are users in each number of dimensions.
+TEST(ShardLayers, SingleLaunchesOfNoPoints) {
+  Steps steps(0, 2);
+  for (int dim = 1; dim <= 3; ++dim) {
+    const StateRef state = steps.initial(IndexSpace::dense(dim, data::Box{{0, 0, 0}, {3, 0, 0}}));
+    for (const Kind kind : {Kind::read, Kind::write, Kind::reduce})
+      EXPECT_EQ(steps.take(state, access(kind, steps.users().single({}, dim))).next, state);
+  }
 }
 
 TEST(ShardLayers, PartitionsWithoutColours) {
