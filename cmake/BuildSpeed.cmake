@@ -18,7 +18,8 @@ if(REFRAIN_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# Most files need no more than 512 MiB in all, and collecting at 128 MiB already, as g++ does, takes a tenth of its time.
+# g++ begins to collect garbage at 128 MiB. Later, that costs memory, and a file of tests takes 8 to 28% less time, one of
+# the library up to 6% (five files measured).
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=524288>")
 
 # Ninja gives the compiler a pipe; without this, messages lose their colours.

@@ -22,7 +22,7 @@ class InProcess {
   ~InProcess();
   InProcess(const InProcess&) = delete;
 
-  /// One rank's end. It holds on to this object's insides, not to the object.
+  /// One rank's end. It holds on to this object's insides, not to the object; ends do not wait for each other.
   [[nodiscard]] std::unique_ptr<Transport> open(Rank rank) const;
   /// Messages that were sent and not polled.
   [[nodiscard]] std::size_t in_flight() const;

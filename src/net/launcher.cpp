@@ -61,8 +61,8 @@ Connect load(const Launched& launched) {
   throw InputError(fmt::format(
       "this program was started by {}, but Refrain was built without this kind of MPI: {} is in "
       "none of{}\n"
-      "Build Refrain where the headers of {} are installed, or set REFRAIN_NET_PATH to the "
-      "library's folder",
+      "Build Refrain where the headers of {} are installed, set REFRAIN_NET_PATH to the library's "
+      "folder, or REFRAIN_NET=alone to run without other ranks",
       launched.by, library_of(launched.mpi), looked,
       launched.mpi == Mpi::open_mpi ? "Open MPI (libopenmpi-dev)" : "MPICH (libmpich-dev)"));
 }
