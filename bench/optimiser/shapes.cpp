@@ -6,7 +6,6 @@ namespace refrain::bench {
 
 namespace {
 
-using exec::EdgeKind;
 using trace::RecordedEdges;
 
 /// The last users of each piece, and the edges that follow from them. Tasks are numbered over two replays.
@@ -16,14 +15,14 @@ class Pieces {
 
   void read(std::uint32_t task, std::size_t piece) {
     Use& use = uses_[piece];
-    if (use.written) add(use.writer, task, EdgeKind::data);
+    if (use.written) add(use.writer, task);
     use.readers.push_back(task);
   }
   void write(std::uint32_t task, std::size_t piece) {
     Use& use = uses_[piece];
-    if (use.written && use.readers.empty()) add(use.writer, task, EdgeKind::order);
+    if (use.written && use.readers.empty()) add(use.writer, task);
     for (const std::uint32_t reader : use.readers) {
-      if (reader != task) add(reader, task, EdgeKind::order);
+      if (reader != task) add(reader, task);
     }
     use = {true, task, {}};
   }
@@ -36,9 +35,9 @@ class Pieces {
     std::vector<std::uint32_t> readers;
   };
 
-  void add(std::uint32_t from, std::uint32_t to, EdgeKind kind) {
-    if (to < tasks_) edges_.inner.push_back({from, to, kind});
-    else if (from < tasks_) edges_.carried.push_back({from, to - tasks_, kind});
+  void add(std::uint32_t from, std::uint32_t to) {
+    if (to < tasks_) edges_.inner.push_back({from, to});
+    else if (from < tasks_) edges_.carried.push_back({from, to - tasks_});
   }
 
   std::vector<Use> uses_;

@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "data/layout.hpp"
-#include "graph/failure.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
@@ -48,7 +47,7 @@ Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memor
 }
 
 void Edges::grow() {
-  auto larger = std::make_unique<exec::Edge[]>(2 * capacity_);
+  auto larger = std::make_unique<exec::NodeRef[]>(2 * capacity_);
   std::copy_n(data_, size_, larger.get());
   more_ = std::move(larger);
   data_ = more_.get();
@@ -117,9 +116,7 @@ void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instanc
 void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege) {
   const auto self = [&edges] { return exec::NodeRef{&edges.to(), edges.to().seq}; };
   if (state_log_ != nullptr) [[unlikely]]
-    state_log_->change(privilege == Privilege::read    ? StateChange::read
-                       : privilege == Privilege::write ? StateChange::write
-                                                       : StateChange::read_write,
+    state_log_->change(privilege == Privilege::read ? StateChange::read : StateChange::write,
                        footprint.sets, instance, edges.to());
   for (EquivalenceSet* set : footprint.sets) {
     Use& use = set->at(&instance);
@@ -127,7 +124,7 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
       before_read(use, edges.adder());
       note_reader(use, self());
     } else {
-      write(use, privilege == Privilege::read_write, self(), edges.adder());
+      write(use, self(), edges.adder());
       set->only_valid(use);
     }
   }
@@ -153,28 +150,13 @@ void Analysis::join_group(Use& use, FoldFunction fold, const exec::NodeRef& self
   group.folds.push_back(self);
 }
 
-// A group that is never closed must not remember all its folds. A complete fold orders nothing any more, but the data
-// carries its failure. Of all failures that meet, the earliest reaches the next operation, so one fold with that
-// failure stands for all that failed.
-void Analysis::forget_complete(FoldGroup<exec::NodeRef>& group) const {
-  const exec::Failure* earliest = nullptr;
-  exec::NodeRef failed;
-  std::erase_if(group.folds, [&](const exec::NodeRef& fold) {
-    if (!exec::is_complete(fold)) return false;
-    const exec::Failure* first =
-        exec::first_of(earliest, scope_.failures().of(fold), scope_.identity());
-    if (first != earliest) failed = fold;
-    earliest = first;
-    return true;
-  });
-  if (failed) group.folds.push_back(failed);
+// A group that is never closed must not remember all its folds. A complete fold orders nothing any more.
+void Analysis::forget_complete(FoldGroup<exec::NodeRef>& group) {
+  std::erase_if(group.folds, exec::is_complete);
   // Mostly still in flight: look again when there are twice as many.
   if (group.folds.size() > group.folds.capacity() / 2)
     group.folds.reserve(2 * group.folds.capacity());
-  std::erase_if(group.before, [&](const auto& edge) {
-    return exec::is_complete(edge.operation) &&
-           (edge.kind == exec::EdgeKind::order || scope_.failures().of(edge.operation) == nullptr);
-  });
+  std::erase_if(group.before, exec::is_complete);
 }
 
 void Analysis::fill(FieldState& field, Footprint& footprint,

@@ -53,23 +53,23 @@ class Edges {
  public:
   Edges(exec::Node& to, GraphLog* log, std::uint64_t scope) : to_(to), log_(log), scope_(scope) {}
   Edges(const Edges&) = delete;
-  void add(const exec::NodeRef& from, exec::EdgeKind kind) {
+  void add(const exec::NodeRef& from) {
     if (from.seq == to_.seq) return;  // two arguments of one task that meet without conflict
     if (size_ > 0) [[unlikely]]
-      return add_further(from, kind);
-    put(from, kind);
+      return add_further(from);
+    data_[size_++] = from;
   }
   /// add(), for the order rules.
   [[nodiscard]] auto adder() {
-    return [this](const exec::NodeRef& from, exec::EdgeKind kind) { add(from, kind); };
+    return [this](const exec::NodeRef& from) { add(from); };
   }
   [[nodiscard]] exec::Node& to() const { return to_; }
-  [[nodiscard]] std::span<const exec::Edge> all() const { return {data_, size_}; }
+  [[nodiscard]] std::span<const exec::NodeRef> all() const { return {data_, size_}; }
   /// Tells the log, if there is one.
   void log() const {
     if (log_ == nullptr) [[likely]]
       return;
-    for (const exec::Edge& edge : all()) log_->edge(scope_, edge.from.seq, to_.seq, edge.kind);
+    for (const exec::NodeRef& from : all()) log_->edge(scope_, from.seq, to_.seq);
   }
 
  private:
@@ -77,30 +77,22 @@ class Edges {
   /// Not initialised: most of it is never used.
   union Few {
     Few() {}
-    exec::Edge edges[kInline];
+    exec::NodeRef edges[kInline];
   };
-  void add_further(const exec::NodeRef& from, exec::EdgeKind kind) {
-    for (std::size_t i = size_ > kLookBack ? size_ - kLookBack : 0; i < size_; ++i) {
-      if (data_[i].from.seq != from.seq) continue;
-      if (kind == exec::EdgeKind::data) data_[i].kind = kind;
-      return;
-    }
+  void add_further(const exec::NodeRef& from) {
+    for (std::size_t i = size_ > kLookBack ? size_ - kLookBack : 0; i < size_; ++i)
+      if (data_[i].seq == from.seq) return;
     if (size_ == capacity_) grow();
-    put(from, kind);
-  }
-  // Member by member: an edge made first and then copied would be read in wider words than it was written in.
-  void put(const exec::NodeRef& from, exec::EdgeKind kind) {
-    data_[size_].from = from;
-    data_[size_++].kind = kind;
+    data_[size_++] = from;
   }
   [[gnu::noinline]] void grow();
 
   exec::Node& to_;
   GraphLog* log_;
   std::uint64_t scope_;
-  exec::Edge* data_ = few_.edges;
+  exec::NodeRef* data_ = few_.edges;
   std::size_t size_ = 0, capacity_ = kInline;
-  std::unique_ptr<exec::Edge[]> more_;  ///< instead of few_
+  std::unique_ptr<exec::NodeRef[]> more_;  ///< instead of few_
   Few few_;
 };
 
@@ -169,7 +161,7 @@ class Analysis {
   static void check_values(const FieldState& field, const Footprint& footprint,
                            const Origin& origin);
 
-  /// The edges and the state change of one region argument of node `edges.to()`. A fold is a read_write.
+  /// The edges and the state change of one region argument of node `edges.to()`. A fold is a write.
   void use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege);
   /// The same of a fold that commutes with relaxed folds beside it.
   void use_relaxed(Edges& edges, Footprint& footprint, Instance& instance, FoldFunction fold);
@@ -189,7 +181,7 @@ class Analysis {
   /// Publishes the node with the edges collected.
   void publish(const Edges& edges, bool inline_if_ready = false) {
     edges.log();
-    const std::span<const exec::Edge> all = edges.all();
+    const std::span<const exec::NodeRef> all = edges.all();
     if (state_log_ != nullptr) [[unlikely]]
       state_log_->operation(edges.to(), all);
     counters_.edges += all.size();
@@ -244,7 +236,7 @@ class Analysis {
   template <class Payload>
   exec::Node& make_node(exec::NodeKind kind, void (*run)(exec::Node&, exec::Execution&),
                         const exec::NodeInfo* info, Payload payload);
-  void forget_complete(FoldGroup<exec::NodeRef>& group) const;
+  static void forget_complete(FoldGroup<exec::NodeRef>& group);
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
                        const Layout& layout, const Origin& origin, bool& shortage);
   void retire(Instance& instance, std::vector<exec::NodeRef> users);

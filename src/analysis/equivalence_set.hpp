@@ -26,6 +26,11 @@
 #include "graph/node.hpp"
 #include "refrain/future.hpp"
 
+namespace refrain::detail {
+/// The failure of a future that is ready, or none (launch/future_state.cpp).
+const exec::FailureRef& ready_failure(const FutureState& state) noexcept;
+}  // namespace refrain::detail
+
 namespace refrain::analysis {
 
 struct EquivalenceSet;

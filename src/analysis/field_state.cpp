@@ -251,7 +251,7 @@ std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
   for (EquivalenceSet* set : sets_meeting(instance.space)) {
     Use* const use = set->find(&instance);
     if (use == nullptr) continue;
-    use->for_each_failing(note);
+    use->for_each_last_writer(note);
     std::ranges::for_each(use->readers, note);
     set->uses.erase(set->uses.begin() + (use - set->uses.data()));
   }

@@ -10,7 +10,7 @@
 // has noticed.
 //
 // Owner: the thread of the context; the pools are shared between contexts and lock. Running operations only read zero
-// and stride, which never change.
+// and stride, which never change, and use `poison`, which locks.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +21,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/poison.hpp"
 #include "base/sure_memory.hpp"
 #include "data/box_index.hpp"
 #include "data/index_space.hpp"
@@ -63,7 +64,8 @@ struct Instance : refrain::detail::Placement {
   std::vector<exec::NodeRef> empty_users;
   /// Borrowed from a parent that reduces: the contributions of its children go here, and there are no bytes.
   refrain::detail::Accumulator* accumulator = nullptr;
-  std::string made_by;  ///< task and source line, for messages about full memories
+  std::string made_by;    ///< task and source line, for messages about full memories
+  mutable Poison poison;  ///< failures that it has in place of values
   /// Of a placeholder: the instance that the present replay has for it, or null. Of an instance whose making is being
   /// recorded: its placeholder.
   Instance* bound_to = nullptr;

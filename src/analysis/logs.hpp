@@ -46,8 +46,7 @@ class GraphLog {
  public:
   virtual ~GraphLog() = default;
   virtual void operation(const LoggedOperation& operation) = 0;
-  virtual void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
-                    exec::EdgeKind kind) = 0;
+  virtual void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) = 0;
 };
 
 class StateLog {
@@ -70,7 +69,8 @@ class StateLog {
   /// The call that an operation is for.
   virtual void origin(const exec::Node& operation, const Origin& origin) = 0;
   /// An operation is about to be published.
-  virtual void operation(const exec::Node& operation, std::span<const exec::Edge> predecessors) = 0;
+  virtual void operation(const exec::Node& operation,
+                         std::span<const exec::NodeRef> predecessors) = 0;
   /// Something has happened that a replay could not repeat. `what` completes a sentence: "memory was attached".
   virtual void untraceable(const char* what) = 0;
 };

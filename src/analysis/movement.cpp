@@ -1,5 +1,6 @@
 #include "analysis/movement.hpp"
 
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -15,44 +16,69 @@ constexpr const char *copy_name = "copy", *fill_name = "fill", *fold_name = "fol
 
 void run_copy(exec::Node& node, exec::Execution& execution) {
   auto& copy = node.payload_as<CopyPayload>();
-  if (execution.failure == nullptr) copy.run();
+  if (execution.failure == nullptr)
+    move_data(
+        *copy.target, copy.points, [&] { copy.run(); },
+        [&](const std::exception_ptr& error) { return exec::fail(node, error); });
   copy.~CopyPayload();
 }
 
 void run_fill(exec::Node& node, exec::Execution& execution) {
   auto& fill = node.payload_as<FillPayload>();
-  if (execution.failure == nullptr) fill.run(*fill.value);
+  if (execution.failure == nullptr)
+    move_data(
+        *fill.target, fill.points, [&] { fill.run(*fill.value); },
+        [&](const std::exception_ptr& error) { return exec::fail(node, error); });
   fill.~FillPayload();
 }
 
-// The operator is the program's, and may throw.
 void run_fold(exec::Node& node, exec::Execution& execution) {
   auto& fold = node.payload_as<FoldPayload>();
-  try {
-    if (fold.accumulator != nullptr && execution.failure == nullptr) fold.run(*fold.accumulator);
-  } catch (...) {
-    exec::fail(node, std::current_exception(), [&fold] { return fold.who(); });
-  }
-  delete fold.accumulator;
+  if (execution.failure == nullptr)
+    fold.run([&](const std::exception_ptr& error, const exec::Failure::Who& who) {
+      return exec::fail(node, error, who);
+    });
   fold.~FoldPayload();
 }
 
 }  // namespace
 
 void CopyPayload::run(const Instance& from, const Instance& to) const {
-  memory::mover_between(*from.mover, *to.mover).copy(*points, to, from, value_size);
+  const memory::Mover& mover = memory::mover_between(*from.mover, *to.mover);
+  if (!exec::Failure::any()) [[likely]]
+    return mover.copy(*points, to, from, value_size);
+  data::IndexSpaceRef healthy = points;
+  const std::vector<Poisoned> poisoned = from.poison.at(points);
+  for (const Poisoned& each : poisoned) healthy = data::subtract(healthy, each.points);
+  mover.copy(*healthy, to, from, value_size);
+  to.poison.write(healthy, nullptr);
+  for (const Poisoned& each : poisoned) to.poison.write(each.points, each.failure);
 }
 
 void FillPayload::run(const FillValue& filled) const {
-  const void* bytes = filled.future.valid() ? refrain::detail::ready_value(*filled.future.state())
-                                            : filled.bytes.data();
+  const void* bytes = filled.bytes.data();
+  if (filled.future.valid()) {
+    const auto& future = *filled.future.state();
+    if (const exec::FailureRef& failure = refrain::detail::ready_failure(future))
+      return target->poison.write(points, failure);
+    bytes = refrain::detail::ready_value(future);
+  }
   target->mover->fill(*points, *target, bytes, value_size);
+  if (exec::Failure::any()) target->poison.write(points, nullptr);
 }
 
-void FoldPayload::run(refrain::detail::Accumulator& contribution) const {
+void FoldPayload::fold() {
+  const auto contribution = std::exchange(accumulator, nullptr);
+  if (const exec::FailureRef lost = std::exchange(failure, nullptr))
+    return target->poison.fold(points, lost);
+  if (contribution == nullptr) return;
+  data::IndexSpaceRef healthy = points;
+  if (exec::Failure::any())
+    for (const Poisoned& each : target->poison.at(points))
+      healthy = data::subtract(healthy, each.points);
   if (target->accumulator != nullptr)
-    contribution.fold_into(*points, *target->accumulator, relaxed != nullptr);
-  else target->mover->fold(*points, *target, contribution, relaxed != nullptr);
+    contribution->fold_into(*healthy, *target->accumulator, relaxed != nullptr);
+  else target->mover->fold(*healthy, *target, *contribution, relaxed != nullptr);
 }
 
 std::string FoldPayload::who() const {
@@ -94,9 +120,9 @@ void Analysis::issue_move(FieldState& field, EquivalenceSet& set, Use* source, U
     before_read(*source, edges.adder());
     note_reader(*source, self);
   } else if (set.fill->producer) {
-    edges.add(set.fill->producer, exec::EdgeKind::data);
+    edges.add(set.fill->producer);
   }
-  write(target, false, self, edges.adder());
+  write(target, self, edges.adder());
   target.valid = true;
   if (source != nullptr) return publish_copy(edges);
   ++counters_.fills;
@@ -150,7 +176,7 @@ FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& fiel
   exec::ReducerGate::attach_fold(reducer, fold);
   log_operation(fold, origin, &field, target.memory, target.memory, footprint.points);
   Edges edges = edges_to(fold);
-  edges.add(reducer, exec::EdgeKind::data);
+  edges.add(reducer);
   if (relaxed != nullptr) use_relaxed(edges, footprint, target, relaxed->fold);
   else use(edges, footprint, target, Privilege::read_write);
   ++counters_.folds;

@@ -3,6 +3,7 @@
 // reduction home. A payload stands behind its node in memory, or in a recording.
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -22,7 +23,7 @@ struct CopyPayload {
   data::IndexSpaceRef points;
   std::size_t value_size = 0;
   void run() const { run(*source, *target); }
-  /// The same in other instances.
+  /// The same in other instances. Points without values have their failures in the target, too.
   void run(const Instance& from, const Instance& to) const;
 };
 
@@ -31,13 +32,13 @@ struct FillPayload {
   data::IndexSpaceRef points;
   std::shared_ptr<const FillValue> value;
   std::size_t value_size = 0;
-  /// Writes `value`, which must be there.
-  void run(const FillValue& value) const;
+  /// Writes `filled`, which must be there, or the failure of what should have made it.
+  void run(const FillValue& filled) const;
 };
 
 /// What a fold operation works on. The reducing task makes the accumulator when it starts.
 struct FoldPayload {
-  refrain::detail::Accumulator* accumulator = nullptr;
+  std::shared_ptr<refrain::detail::Accumulator> accumulator;
   const Instance* target = nullptr;
   data::IndexSpaceRef points;
   /// The operator, where others may be folded into the same points meanwhile.
@@ -45,9 +46,29 @@ struct FoldPayload {
   /// Whose contribution it is, for messages. Lasts as long as its launch, which the fold belongs to.
   const exec::NodeInfo* reducer = nullptr;
   int argument = 0;
-  /// For the message of an operator that throws.
+  exec::FailureRef failure{};  ///< why there is no contribution
+  /// Folds what there is, where there are values to fold it into, and lets it go. Where it throws, the target has the
+  /// failure that fail(error, who) makes; `who` is for its message.
+  template <class Fail>
+  void run(Fail fail) {
+    try {
+      fold();
+    } catch (...) {  // the operator is the program's
+      target->poison.fold(points, fail(std::current_exception(), [this] { return who(); }));
+    }
+  }
+
+ private:
+  void fold();
   [[nodiscard]] std::string who() const;
-  void run(refrain::detail::Accumulator& contribution) const;
 };
+
+/// Runs what writes these points of the target. Where it throws, they have the failure that fail(error) makes.
+template <class Move, class Fail>
+void move_data(const Instance& target, const data::IndexSpaceRef& points, Move move, Fail fail) {
+  try {
+    move();
+  } catch (...) { target.poison.write(points, fail(std::current_exception())); }
+}
 
 }  // namespace refrain::analysis

@@ -30,32 +30,24 @@ struct Instance;
 /// How the state of an instance at an equivalence set changes. The first five are uses by an operation (rules R1, R2
 /// and W); the others are events that a recording notes beside them.
 enum class StateChange : std::uint8_t {
-  read,        ///< one more reader
-  write,       ///< the last writer, and the only valid instance
-  read_write,  ///< the same, after having read
-  validate,    ///< the last writer, by a copy or a fill: valid beside the others
-  fold,        ///< one of the last writers, by a relaxed fold, and the only valid instance
-  empty_use,   ///< an operation has an argument without points in the instance
-  pend,        ///< a fill becomes pending
-  end,         ///< the region ends: as if nothing had ever happened here
-  gone,        ///< an instance ends with its region
+  read,       ///< one more reader
+  write,      ///< the last writer, and the only valid instance; it may have read, too
+  validate,   ///< the last writer, by a copy or a fill: valid beside the others
+  fold,       ///< one of the last writers, by a relaxed fold, and the only valid instance
+  empty_use,  ///< an operation has an argument without points in the instance
+  pend,       ///< a fill becomes pending
+  end,        ///< the region ends: as if nothing had ever happened here
+  gone,       ///< an instance ends with its region
 };
 
 /// An operator, named by its function.
 using FoldFunction = decltype(ReductionOp::fold);
 
 template <class Ref>
-struct Predecessor {
-  Ref operation{};
-  exec::EdgeKind kind = exec::EdgeKind::order;
-  friend bool operator==(const Predecessor&, const Predecessor&) = default;
-};
-
-template <class Ref>
 struct FoldGroup {
   FoldFunction fold = nullptr;
-  std::vector<Ref> folds;                ///< so far
-  std::vector<Predecessor<Ref>> before;  ///< each of them comes after these
+  std::vector<Ref> folds;   ///< so far
+  std::vector<Ref> before;  ///< each of them comes after these
   friend bool operator==(const FoldGroup&, const FoldGroup&) = default;
 };
 
@@ -82,41 +74,29 @@ struct UseState {
     else if (group) [[unlikely]]
       for (const Ref& each : group->folds) visit(each);
   }
-  /// Calls visit(operation) for each whose failure the data carries, now or in a fold that joins the group.
-  template <class Visit>
-  void for_each_failing(Visit visit) const {
-    for_each_last_writer(visit);
-    if (!group) return;
-    for (const Predecessor<Ref>& each : group->before)
-      if (each.kind == exec::EdgeKind::data) visit(each.operation);
-  }
 };
 
-// --- predecessors: calls of add(operation, kind) ---------------------------------------------------------
+// --- predecessors: calls of add(operation) -----------------------------------------------------------------
 
 /// A reader comes after the last write.
 template <class Ref, class Add>
 void before_read(const UseState<Ref>& use, Add add) {
-  use.for_each_last_writer([&add](const Ref& writer) { add(writer, exec::EdgeKind::data); });
+  use.for_each_last_writer(add);
 }
 
-/// A writer comes after the reads since the last write, and after that write. Readers come after the last writer: with
-/// readers, the edge to the writer adds no order, but it carries failures to an operation that reads, too.
+/// A writer comes after the reads since the last write, which come after that write; or else after that write.
 template <class Ref, class Add>
-void before_write(const UseState<Ref>& use, bool reads_too, Add add) {
-  for (const Ref& reader : use.readers) add(reader, exec::EdgeKind::order);
-  if (!use.readers.empty() && !reads_too) return;
-  const exec::EdgeKind kind = reads_too ? exec::EdgeKind::data : exec::EdgeKind::order;
-  use.for_each_last_writer([&](const Ref& writer) { add(writer, kind); });
+void before_write(const UseState<Ref>& use, Add add) {
+  for (const Ref& reader : use.readers) add(reader);
+  if (use.readers.empty()) use.for_each_last_writer(add);
 }
 
-/// The same for any use. The first fold of a group comes after everything that a read-write would come after.
+/// The same for any use. The first fold of a group comes after everything that a write would come after.
 template <class Ref, class Add>
 void before(const UseState<Ref>& use, StateChange change, FoldFunction fold, Add add) {
   if (change == StateChange::read) return before_read(use, add);
-  if (change != StateChange::fold) return before_write(use, change == StateChange::read_write, add);
-  if (!use.joins_group(fold)) return before_write(use, true, add);
-  for (const Predecessor<Ref>& each : use.group->before) add(each.operation, each.kind);
+  if (change != StateChange::fold || !use.joins_group(fold)) return before_write(use, add);
+  for (const Ref& each : use.group->before) add(each);
 }
 
 // --- transitions: the same calls, and then the state after `self` -----------------------------------------
@@ -130,17 +110,17 @@ void add_reader(UseState<Ref>& use, const Ref& self, Room make_room) {
 }
 
 template <class Ref, class Add>
-[[gnu::noinline]] void close_readers_and_group(UseState<Ref>& use, bool reads_too, Add add) {
-  before_write(use, reads_too, add);
+[[gnu::noinline]] void close_readers_and_group(UseState<Ref>& use, Add add) {
+  before_write(use, add);
   use.readers.clear();
   use.group.reset();
 }
 
 template <class Ref, class Add>
-void write(UseState<Ref>& use, bool reads_too, const Ref& self, Add add) {
+void write(UseState<Ref>& use, const Ref& self, Add add) {
   if (!use.readers.empty() || use.group) [[unlikely]]
-    close_readers_and_group(use, reads_too, add);
-  else if (use.writer) add(use.writer, reads_too ? exec::EdgeKind::data : exec::EdgeKind::order);
+    close_readers_and_group(use, add);
+  else if (use.writer) add(use.writer);
   use.writer = self;
 }
 
@@ -149,9 +129,7 @@ template <class Ref>
 FoldGroup<Ref>& group_for(UseState<Ref>& use, FoldFunction fold) {
   if (use.joins_group(fold)) return *use.group;
   FoldGroup<Ref> group{fold, {}, {}};
-  before_write(use, true, [&group](const Ref& earlier, exec::EdgeKind kind) {
-    group.before.push_back({earlier, kind});
-  });
+  before_write(use, [&group](const Ref& earlier) { group.before.push_back(earlier); });
   use.writer = {};
   use.readers.clear();
   return use.group.emplace(std::move(group));
@@ -160,8 +138,7 @@ FoldGroup<Ref>& group_for(UseState<Ref>& use, FoldFunction fold) {
 /// Any use.
 template <class Ref, class Add>
 void apply(UseState<Ref>& use, StateChange change, FoldFunction fold, const Ref& self, Add add) {
-  if (change != StateChange::read && change != StateChange::fold)
-    return write(use, change == StateChange::read_write, self, add);
+  if (change != StateChange::read && change != StateChange::fold) return write(use, self, add);
   before(use, change, fold, add);
   if (change == StateChange::read) add_reader(use, self, [](UseState<Ref>&) {});
   else group_for(use, fold).folds.push_back(self);

@@ -80,8 +80,7 @@ inline UnfinishedOperations unfinished_operations(const Scope& scope) {
   });
   scope.for_each_live([&](Node& node) {
     const std::uint32_t count = node.successor_state.load(std::memory_order_relaxed);
-    for_each_successor(node, count, [&](TaggedNode tagged) {
-      Node& successor = *untagged(tagged);
+    for_each_successor(node, count, [&](Node& successor) {
       if (successor.run != run_precondition) return note(successor.seq, node.seq);
       LiveNode& held_back = *successor.payload_as<LiveNode*>();
       note(Replay::of(held_back).base + held_back.index, node.seq);

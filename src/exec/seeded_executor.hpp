@@ -69,11 +69,10 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   struct Actor {
     std::uint64_t id = 0;  ///< in order of creation; settles ties
     std::uint64_t priority = 0;
-    Ready work;                        ///< an operation; none: a program or a background job
-    Fiber* fiber = nullptr;            ///< a program's, or a body's that has begun
-    const Node* running = nullptr;     ///< innermost node whose body is on its stack
-    bool completing = false;           ///< the body has ended: its step completes the operation
-    const Failure* failure = nullptr;  ///< of an operation without a node that has run
+    Ready work;                     ///< an operation; none: a program or a background job
+    Fiber* fiber = nullptr;         ///< a program's, or a body's that has begun
+    const Node* running = nullptr;  ///< innermost node whose body is on its stack
+    bool completing = false;        ///< the body has ended: its step completes the operation
     const std::function<bool()>* done = nullptr;  ///< what it waits for
     WaitRecord* waits = nullptr;                  ///< innermost
   };
@@ -184,9 +183,9 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   void step(Actor& actor) {
     ++steps_;
     if (actor.completing) {
-      const auto [work, failure] = std::pair(actor.work, actor.failure);
+      const Ready work = actor.work;
       actors_.erase(actor.id);
-      return work.is_live() ? complete_replayed(work.live(), failure) : finish(work.node());
+      return work.is_live() ? complete_replayed(work.live()) : finish(work.node());
     }
     if (!actor.work && !actor.fiber) {  // a job: it launches nothing and waits for nothing
       actors_.erase(actor.id);
@@ -215,13 +214,20 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
           " others wait, and under a seeded schedule each keeps its stack meanwhile; nest less "
           "deeply, or have fewer wait at one time"));
     } catch (...) { error = std::current_exception(); }  // not even for the message
+    current_ = &actor;  // with a failure its run only lets go of what it holds
     if (live) {
-      fail(Replay::of(actor.work.live()), actor.work.live().index, error);
+      const std::uint32_t index = actor.work.live().index;
+      Replay& replay = Replay::of(actor.work.live());
+      const FailureRef failure = fail(replay, index, error);
+      Execution execution{*this, 0, failure.get()};
+      set_count(actor.work.live(), replay.nodes[index]);
+      run_unusual(replay, index, execution);
+      ++executed_;
     } else {
       fail(actor.work.node(), error);
+      actor.work.node().flags |= kFailed;
+      run_body(actor.work.node());
     }
-    current_ = &actor;  // with a failure its run only lets go of what it holds
-    run(actor.work);
     current_ = nullptr;
     complete_next(actor);
   }
@@ -247,7 +253,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     LiveNode& live = work.live();
     Replay& replay = Replay::of(live);
     set_count(live, replay.nodes[live.index]);
-    current_->failure = run_told(replay, live.index, draw_processor(), 0);
+    run_told(replay, live.index, draw_processor(), 0);
     ++executed_;
   }
 
@@ -270,13 +276,13 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
 
   // --- what programs and bodies call -------------------------------------------------------------------
 
-  void publish(Node& node, std::span<const Edge> predecessors) override {
+  void publish(Node& node, std::span<const NodeRef> predecessors) override {
+    const bool in_clean_up = (node.flags & kGivenUp) != 0;  // nothing else runs in between
     if (connect(node, predecessors)) node_ready(node, sink_of(*node.scope));
-    // One that has failed before is given up (Scope::give_up_unpublished), in a clean-up: nothing else runs in between.
-    if (node.failure.load(std::memory_order_relaxed) == nullptr) interleave();
+    if (!in_clean_up) interleave();
   }
 
-  void publish_inline(Node& node, std::span<const Edge> predecessors) override {
+  void publish_inline(Node& node, std::span<const NodeRef> predecessors) override {
     if (!current_ || node.processor != 0 || (node.flags & (kManual | kReducer)))
       return publish(node, predecessors);
     if (!connect(node, predecessors)) return interleave();
@@ -324,7 +330,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
                              bool to_the_end) override {
     std::uint32_t index = from;
     do {
-      run_next_told(replay, index, draw_processor(), 0);
+      run_told(replay, index, draw_processor(), 0);
       ++executed_;
     } while (++index < to && (to_the_end || draw() % 16 != 0));
     interleave();

@@ -262,11 +262,11 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   // --- running ---------------------------------------------------------------------------------------
 
-  void publish(Node& node, std::span<const Edge> predecessors) override {
+  void publish(Node& node, std::span<const NodeRef> predecessors) override {
     if (connect(node, predecessors)) node_ready(node, sink_of(*node.scope));
   }
 
-  void publish_inline(Node& node, std::span<const Edge> predecessors) override {
+  void publish_inline(Node& node, std::span<const NodeRef> predecessors) override {
     if (node.processor != 0 || (node.flags & (kManual | kReducer)))
       return publish(node, predecessors);
     if (connect(node, predecessors)) execute(slot_of(*node.scope), node, false);
@@ -367,16 +367,15 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       const std::uint64_t begin = tells ? profile::now_ns() : 0;
       const bool plain = node.flags == 0;
       set_count(live, node);
-      const Failure* failure = plain ? run_operation<true>(*replay, index, node, execution)
-                                     : run_operation<false>(*replay, index, node, execution);
+      if (plain) run_operation<true>(*replay, index, node, execution);
+      else run_operation<false>(*replay, index, node, execution);
       if (tells) tell_user(slot.index, *replay, index, begin);
-      if (plain && failure == nullptr) [[likely]] {
+      if (plain) [[likely]] {
         index = complete_plain(*replay, live, node, issued, sink);
-      } else if (LiveNode* next = complete_any(*replay, live, node, failure, sink)) {
+      } else if (LiveNode* next = complete_any(*replay, live, node, sink)) {
         replay = &Replay::of(*next);
         index = next->index;
         issued = 0;
-        execution.failure = nullptr;
       } else {
         index = kNoNode;
       }
@@ -423,9 +422,9 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     const auto goes_on = [&] { return to_the_end || single_thread_.on(); };
     std::uint32_t index = from;
     for (;;) {
-      if (!tells_) index = run_plain_in_order(replay, index, to, goes_on);
+      if (!tells_) index = run_plain_in_order(replay, index, to, *this, slot.processor, goes_on);
       if (index == to || !goes_on()) break;
-      run_next_told(replay, index++, slot.processor, slot.index);
+      run_told(replay, index++, slot.processor, slot.index);
     }
     add(slot.executed, index - from);
     return index;

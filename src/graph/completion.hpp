@@ -17,18 +17,15 @@
 
 namespace refrain::exec {
 
-/// Runs the node's operation on this thread. What it throws becomes the node's failure. The node may
-/// have been given a failure by its predecessors; their lowering of `pending`, which the caller has
-/// acquired, made it visible.
+/// Runs the node's operation on this thread. What it throws becomes the node's failure.
 [[gnu::always_inline]] inline void run_node(Node& node, Executor& executor, int processor) {
-  Execution execution{executor, processor, node.failure.load(std::memory_order_relaxed)};
+  Execution execution{executor, processor};
+  if ((node.flags & kFailed) != 0) [[unlikely]]
+    execution.failure = node.scope->failures().find(node.seq);
   try {
     node.run(node, execution);
   } catch (...) { fail(node, std::current_exception()); }
 }
-
-/// What is left to run of a node that was completed from outside: nothing.
-inline void end_of_run(Node& /*node*/, Execution& /*execution*/) {}
 
 /// The same as node_ready for those few that do not simply run. Apart, so that complete_node stays small. The run of a
 /// kManual node (may be null, must be short) is called here and now, then the owner may go on. The owner may have ended
@@ -57,13 +54,13 @@ inline void node_ready(Node& node, const Sink& sink) {
 /// Gives `node` its predecessors. True: they are all complete, so it is ready. Otherwise the one that
 /// completes last makes it ready, perhaps at once: unless this returns true, the caller must not look at
 /// the node again.
-inline bool connect(Node& node, std::span<const Edge> predecessors) {
+inline bool connect(Node& node, std::span<const NodeRef> predecessors) {
   if (node.flags & kReducer) node.scope->gate().enroll(node);
   const auto count = static_cast<std::int32_t>(predecessors.size());
   // Relaxed: the release in add_edge orders it before any predecessor lowers the count.
   node.pending.store(count, std::memory_order_relaxed);
   std::int32_t complete = 0;
-  for (const Edge& edge : predecessors) complete += add_edge(edge.from, node, edge.kind) ? 0 : 1;
+  for (const NodeRef& from : predecessors) complete += add_edge(from, node) ? 0 : 1;
   if (complete == count) {
     // No unfinished predecessor knows the node: nobody else looks at the count.
     node.pending.store(0, std::memory_order_relaxed);
@@ -104,8 +101,9 @@ template <class Sink>
   if (node.flags & kCompletesLater) {
     // seq_cst (acquire and release): of this exchange and the one in LaterCompletion::complete the second sees what
     // was written before the first.
-    if (node.manual.exchange(ManualState::granted) != ManualState::ended) return false;
-    node.flags &= static_cast<std::uint8_t>(~kCompletesLater);
+    const ManualState before = node.manual.exchange(ManualState::granted);
+    if (before == ManualState::waiting) return false;
+    end_of_waiting(node, before);
     sink.ready(node);  // runs what is left to do
     return false;
   }
@@ -125,12 +123,8 @@ inline bool ends_now(Node& node, const Sink& sink) {
 /// still the caller's to give back.
 template <class Sink>
 void complete_node(Node& node, const Sink& sink) {
-  const Failure* failure = node.failure.load(std::memory_order_relaxed);
   const std::uint32_t count = close_successors(node, sink.owns(node));
-  for_each_successor(node, count, [&](TaggedNode tagged) {
-    Node& successor = *untagged(tagged);
-    if (failure && (tagged & 1)) [[unlikely]]
-      pass_failure(*failure, successor);
+  for_each_successor(node, count, [&](Node& successor) {
     if (lower_pending(successor)) node_ready(successor, sink);
   });
 }

@@ -25,8 +25,19 @@ class Executor;
 struct Execution {
   Executor& executor;
   int processor = 0;                 ///< id of the machine's processor that runs the node
-  const Failure* failure = nullptr;  ///< set: a predecessor's data is missing; do not run the body
+  const Failure* failure = nullptr;  ///< set: the operation has failed; do not run the body
 };
+
+using NodeRun = void (*)(Node&, Execution&);
+
+/// What is left to run of a node that was completed from outside: nothing.
+inline void end_of_run(Node& /*node*/, Execution& /*execution*/) {}
+
+/// For LaterCompletion and whoever has run the node: it waits for nobody any more.
+inline void end_of_waiting(Node& node, ManualState end) {
+  node.flags &= static_cast<std::uint8_t>(~kCompletesLater);
+  if (end == ManualState::failed) node.flags |= kFailed;
+}
 
 /// The completion of an operation whose run has ended, or is about to, while its work goes on elsewhere: on a device,
 /// in another process. The holder calls `complete` or `fail` once, from any thread; after that it touches neither the
@@ -38,14 +49,17 @@ class LaterCompletion {
   void fail(const std::exception_ptr& error) noexcept;
 
  private:
+  void end(ManualState as) noexcept;
+
   Node* node_;
   Executor* executor_;
 };
 
 /// Called by the run of an operation that has not failed, once: the operation does not complete when its run ends, but
 /// when the result is used. It is counted as executed then. The executor counts what is outstanding outside: a wait for
-/// it is no deadlock. Not for kManual nodes. Cost: two locks and a second way through a queue.
-LaterCompletion complete_later(Node& node, Execution& execution);
+/// it is no deadlock. Not for kManual nodes. Cost: two locks and a second way through a queue. `rest`: what the node runs
+/// before it completes, on some thread, with Execution::failure if it has failed; it throws nothing.
+LaterCompletion complete_later(Node& node, Execution& execution, NodeRun rest = end_of_run);
 /// The same for an operation of a replay, of which the template says that it may (Template::Operation).
 LaterCompletion complete_later(Replay& replay, std::uint32_t index, Execution& execution);
 
@@ -98,10 +112,10 @@ class Executor {
 
   /// Owner thread. The node runs after its predecessors, complete ones among them or not. It may run,
   /// complete and come back at any time from here on.
-  virtual void publish(Node& node, std::span<const Edge> predecessors) = 0;
+  virtual void publish(Node& node, std::span<const NodeRef> predecessors) = 0;
   /// Like publish; if the node is ready at once it is run on the calling thread before this returns
   /// (the hint inline_if_ready). Kinds the calling thread cannot run are published.
-  virtual void publish_inline(Node& node, std::span<const Edge> predecessors) = 0;
+  virtual void publish_inline(Node& node, std::span<const NodeRef> predecessors) = 0;
   /// Ends a kManual node (owner thread), granted or not: one that has not been granted completes
   /// when it would have been.
   void complete_manual(Node& node) {
@@ -178,7 +192,7 @@ class Executor {
   /// Owner, or a thread that runs a node: one of those that hold a replayed operation back does so no more.
   virtual void lower(LiveNode& live) = 0;
   /// The same threads: the operation is done.
-  virtual void complete_replayed(LiveNode& live, const Failure* failure) = 0;
+  virtual void complete_replayed(LiveNode& live) = 0;
 
  protected:
   const ExecutorOptions options_;

@@ -1,7 +1,7 @@
 #include "graph/failure.hpp"
 
+#include <bit>
 #include <mutex>
-#include <tuple>
 
 #include "base/text.hpp"
 #include "graph/scope.hpp"
@@ -10,6 +10,8 @@
 namespace refrain::exec {
 
 namespace {
+
+constinit std::mutex all_logs;  ///< failures are rare
 
 /// So many tasks of a chain are named, each the child of the one before.
 constexpr int kLongestNesting = 8;
@@ -33,15 +35,6 @@ std::exception_ptr failed(const std::string& who, const std::exception_ptr& erro
   }
 }
 
-Failure::Origin origin_of(const Node& node) {
-  return {node.scope != nullptr ? node.scope->identity() : 0, node.seq};
-}
-
-/// Gives the node a reference that the caller holds, or none. Returns the one that it had.
-FailureRef exchange_failure(Node& node, const Failure* failure) {
-  return {node.failure.exchange(failure, std::memory_order_relaxed), false};
-}
-
 }  // namespace
 
 FailureRef Failure::thrown_by(const Origin& origin, const std::exception_ptr& error,
@@ -54,45 +47,48 @@ FailureRef Failure::thrown_by(const Origin& origin, const std::exception_ptr& er
   return new Failure(origin, std::move(told));
 }
 
-const Failure& fail(Node& node, const std::exception_ptr& error, const Failure::Who& who) noexcept {
+FailureRef fail(Scope& scope, std::uint64_t seq, const std::exception_ptr& error,
+                const Failure::Who& who) noexcept {
+  FailureRef failure = Failure::thrown_by({scope.identity(), seq}, error, who);
+  scope.failures().add(seq, failure);
+  return failure;
+}
+
+FailureRef fail(const Node& node, const std::exception_ptr& error,
+                const Failure::Who& who) noexcept {
   const auto usual = [&node] { return operation_name(node.info, node.kind); };
-  const Failure* const own =
-      Failure::thrown_by(origin_of(node), error, who ? who : Failure::Who(usual)).detach();
-  // Outlives nobody else's: predecessors are complete, and the node is this thread's alone.
-  (void)exchange_failure(node, own);
-  return *own;
+  return fail(*node.scope, node.seq, error, who ? who : Failure::Who(usual));
 }
 
-bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope) {
-  return std::tuple(a.origin().scope == scope, a.origin()) <
-         std::tuple(b.origin().scope == scope, b.origin());
+// A program that goes on after failures does not remember them all: whenever their number has doubled, it looks which
+// of them it has been told of.
+void FailureLog::add(std::uint64_t seq, FailureRef failure) noexcept {
+  constexpr std::size_t few = 1024;
+  const std::lock_guard lock(all_logs);
+  if (entries_.size() >= few && std::has_single_bit(entries_.size())) forget_told();
+  entries_.insert_or_assign(seq, std::move(failure));
 }
 
-void pass_failure(const Failure& failure, Node& to) {
-  static std::mutex passing;
-  const std::lock_guard lock(passing);
-  const Failure* current = to.failure.load(std::memory_order_relaxed);
-  if (current && !comes_before(failure, *current, origin_of(to).scope)) return;
-  (void)exchange_failure(to, FailureRef(&failure).detach());
-}
-
-void FailureLog::reclaimed(Node& node) { note(origin_of(node), exchange_failure(node, nullptr)); }
-
-const Failure* FailureLog::of(const NodeRef& ref) const {
-  if (ref.node->seq == ref.seq) {
-    // Complete, not yet come back: the caller has seen the closed list, which made this visible.
-    const Failure* failure = ref.node->failure.load(std::memory_order_relaxed);
-    if (failure) return failure;
-  }
-  if (entries_.empty()) return nullptr;
-  const auto found = entries_.find(ref.seq);
-  return found == entries_.end() ? nullptr : found->second.failure.get();
+const Failure* FailureLog::find(std::uint64_t seq) const {
+  const std::lock_guard lock(all_logs);
+  const auto found = entries_.find(seq);
+  return found == entries_.end() ? nullptr : found->second.get();
 }
 
 FailureRef FailureLog::take() {
-  for (auto& [seq, is] : entries_)
-    if (std::exchange(is.to_be_taken, false) && !is.failure->told()) return is.failure;
-  return nullptr;
+  const std::lock_guard lock(all_logs);
+  forget_told();
+  if (entries_.empty()) return nullptr;
+  return std::move(entries_.extract(entries_.begin()).mapped());
+}
+
+std::size_t FailureLog::size() const {
+  const std::lock_guard lock(all_logs);
+  return entries_.size();
+}
+
+void FailureLog::forget_told() {
+  std::erase_if(entries_, [](const auto& entry) { return entry.second->told(); });
 }
 
 }  // namespace refrain::exec

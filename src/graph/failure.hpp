@@ -1,13 +1,13 @@
 #pragma once
-// An error on its way along the data edges of the task graph. A node that throws makes one; every node
-// that would have read what it should have written carries the same one instead of running its body.
+// The error of an operation. It travels with the data: points that an operation should have written and has not have its
+// failure in place of values (analysis/poison.hpp), and an operation that reads such points carries the same failure
+// instead of running. A future carries one likewise (launch/future_state.hpp). The graph itself knows of no failure: it
+// orders operations, and an operation that has failed completes like any other.
 //
-// Immutable after creation and reference counted (any thread). A pointer kept beyond the moment at
-// which it was read from a node needs a reference of its own: FailureRef.
+// Immutable after creation and reference counted (any thread).
 //
-// Order. When several failures reach a node, the one whose thrower was launched first stays; one of another
-// scope (which comes with a future that was there already) before those of the node's own. Which failures
-// reach a node is decided by the graph alone, so the one that stays is the same in every run.
+// Order. Of several failures that meet, the one whose thrower was launched first is told. Which ones meet is decided by
+// the data alone, so it is the same in every run.
 
 #include <atomic>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -43,6 +43,11 @@ class Failure : public boost::intrusive_ref_counter<Failure> {
   static FailureRef thrown_by(const Origin& origin, const std::exception_ptr& error,
                               const Who& who) noexcept;
 
+  /// Whether there is any in the process. While there is none, all data has its values, and nobody has to look.
+  /// relaxed: whoever reads data comes after the operation that should have written it, and so after the making of its
+  /// failure, which the data holds.
+  [[nodiscard]] static bool any() { return living.load(std::memory_order_relaxed) != 0; }
+
   [[nodiscard]] const Origin& origin() const { return origin_; }
   /// A TaskFailed: "task 'NAME' launched at FILE:LINE failed: TEXT". Where there was no memory to say so, what
   /// was thrown.
@@ -54,70 +59,52 @@ class Failure : public boost::intrusive_ref_counter<Failure> {
   }
   [[nodiscard]] bool told() const { return told_.load(std::memory_order_relaxed); }
 
+  ~Failure() { living.fetch_sub(1, std::memory_order_relaxed); }
+  Failure(const Failure&) = delete;
   static void* operator new(std::size_t size) { return allocate_surely(size, kAlign); }
   static void operator delete(void* memory, std::size_t size) { free_surely(memory, size, kAlign); }
 
  private:
   Failure(const Origin& origin, std::exception_ptr error)
       // NOLINTNEXTLINE(bugprone-throw-keyword-missing): it is kept.
-      : origin_(origin), error_(std::move(error)) {}
+      : origin_(origin), error_(std::move(error)) {
+    living.fetch_add(1, std::memory_order_relaxed);
+  }
   static constexpr std::size_t kAlign = alignof(std::max_align_t);
+  static inline std::atomic<std::uint32_t> living{0};
   const Origin origin_;
   std::exception_ptr error_;
   mutable std::atomic<bool> told_{false};
 };
 
-/// Makes the failure of a node whose run is throwing `error` on this thread. Valid until the node has come
-/// back; for longer, a FailureRef. `who` is what the text calls it: if not given, operation_name.
-const Failure& fail(Node& node, const std::exception_ptr& error,
-                    const Failure::Who& who = nullptr) noexcept;
+/// Any thread: an operation of the scope with this number, or a node, fails with `error`, which its scope will tell if
+/// nobody else does. `who` is what the text calls it: if not given, operation_name.
+FailureRef fail(Scope& scope, std::uint64_t seq, const std::exception_ptr& error,
+                const Failure::Who& who) noexcept;
+FailureRef fail(const Node& node, const std::exception_ptr& error,
+                const Failure::Who& who = nullptr) noexcept;
 
-/// Whether `a` is the one to tell of two failures that reach an operation of this scope.
-bool comes_before(const Failure& a, const Failure& b, std::uint64_t scope);
 /// The one to tell of two, either of which may be null.
-inline const Failure* first_of(const Failure* a, const Failure* b, std::uint64_t scope) {
-  return a == nullptr || (b != nullptr && comes_before(*b, *a, scope)) ? b : a;
+inline const FailureRef& first_of(const FailureRef& a, const FailureRef& b) {
+  return a == nullptr || (b != nullptr && b->origin() < a->origin()) ? b : a;
 }
 
-/// Gives `failure` to a node that is not yet running, unless it carries one of an earlier launch.
-/// Several completing threads may do this at once to one node; failures are rare, so they take turns
-/// behind one lock.
-void pass_failure(const Failure& failure, Node& to);
-
-/// The failures of a scope's nodes that have come back. Owner of the scope only.
+/// The failures that operations of a scope have thrown and nobody has been told of. Any thread.
 class FailureLog {
  public:
-  /// `node` has come back: notes its failure and takes it off the node.
-  void reclaimed(Node& node);
-  /// This complete operation of the scope has the failure. May be said twice.
-  void note(const Failure::Origin& operation, FailureRef failure) {
-    const bool threw = failure->origin() == operation;
-    entries_.try_emplace(operation.seq, Entry{std::move(failure), threw});
-  }
-  /// The failure that a complete operation's data carries, null if it did not fail. Consulted by add_edge; costs one load
-  /// while nothing ever failed.
-  [[nodiscard]] const Failure* of(const NodeRef& ref) const;
-  /// The earliest of those that threw themselves which was not taken and not told yet; null if there is none.
+  void add(std::uint64_t seq, FailureRef failure) noexcept;
+  /// Of an operation that has not been told of; null if it has not failed.
+  [[nodiscard]] const Failure* find(std::uint64_t seq) const;
+  /// Takes out the earliest; null if there is none.
   FailureRef take();
-  /// Forgets the failure of every operation for which `unreachable(seq)`: nobody will add an edge from it any more. One
-  /// that is to be taken stays until it has been told.
-  template <class Predicate>
-  void prune(Predicate unreachable) {
-    std::erase_if(entries_, [&](const auto& entry) {
-      const auto& [seq, is] = entry;
-      return unreachable(seq) && (!is.to_be_taken || is.failure->told());
-    });
-  }
-  /// How many are remembered.
-  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] std::size_t size() const;
 
  private:
-  struct Entry {
-    FailureRef failure;
-    bool to_be_taken;
-  };
-  /// By number, of every failed operation.
-  std::map<std::uint64_t, Entry, std::less<>, SureAllocator<std::pair<const std::uint64_t, Entry>>>
+  void forget_told();
+
+  /// By number; under one lock for all logs.
+  std::map<std::uint64_t, FailureRef, std::less<>,
+           SureAllocator<std::pair<const std::uint64_t, FailureRef>>>
       entries_;
 };
 

@@ -28,25 +28,27 @@ std::string operation_name(const NodeInfo* info, NodeKind kind) {
 
 // --- completion from outside ---------------------------------------------------------------------------
 
-void LaterCompletion::complete() noexcept {
+void LaterCompletion::end(ManualState as) noexcept {
   // seq_cst (acquire and release): partner of the exchange in special_end (graph/completion.hpp). When the run is not
   // over, the node belongs to the thread that runs it, and may be gone by now.
-  const bool run_is_over = node_->manual.exchange(ManualState::ended) == ManualState::granted;
-  if (run_is_over) node_->flags &= static_cast<std::uint8_t>(~kCompletesLater);
+  const bool run_is_over = node_->manual.exchange(as) == ManualState::granted;
+  if (run_is_over) end_of_waiting(*node_, as);
   executor_->completed_outside(run_is_over ? node_ : nullptr);
 }
 
+void LaterCompletion::complete() noexcept { end(ManualState::ended); }
+
 void LaterCompletion::fail(const std::exception_ptr& error) noexcept {
   exec::fail(*node_, error);
-  complete();
+  end(ManualState::failed);
 }
 
-LaterCompletion complete_later(Node& node, Execution& execution) {
+LaterCompletion complete_later(Node& node, Execution& execution, NodeRun rest) {
   REFRAIN_ASSERT((node.flags & (kManual | kCompletesLater)) == 0,
                  "an operation that completes later is not manual, and says so once");
   execution.executor.expect_completion();
   node.flags |= kCompletesLater;
-  node.run = end_of_run;
+  node.run = rest;
   return {node, execution.executor};
 }
 
@@ -54,12 +56,10 @@ LaterCompletion complete_later(Replay& replay, std::uint32_t index, Execution& e
   REFRAIN_ASSERT((replay.nodes[index].flags & kHasNode) != 0,
                  "the template says of an operation that it may complete later");
   Node& node = replay.node_of(index);
-  const LaterCompletion later = complete_later(node, execution);
-  node.run = end_replayed_node;
-  return later;
+  return complete_later(node, execution, end_replayed_node);
 }
 
-bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to) {
+bool add_overflow_edge(Node& from, std::uint32_t count, Node& to) {
   const std::uint32_t beyond = count - Node::kInlineSuccessors;
   const std::uint32_t slot = beyond % SuccessorBlock::kSlots;
   if (slot == 0) {
@@ -67,15 +67,11 @@ bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to) {
     (beyond == 0 ? from.overflow : from.overflow->tail->next) = block;
     from.overflow->tail = block;
   }
-  from.overflow->tail->slots[slot] = to;
-  // release: partner of the closing exchange in complete_node (graph/completion.hpp); acquire on
-  // failure: what the closer wrote before it closed (the failure) is visible.
+  from.overflow->tail->slots[slot] = &to;
+  // release: partner of the closing exchange in complete_node (graph/completion.hpp); acquire where the list is closed:
+  // what the closer wrote before it closed is visible.
   return from.successor_state.compare_exchange_strong(count, count + 1, std::memory_order_release,
                                                       std::memory_order_acquire);
-}
-
-void inherit_failure(const NodeRef& from, Node& to) {
-  if (const Failure* failure = to.scope->failures().of(from)) pass_failure(*failure, to);
 }
 
 Node* NodePool::carve(int size_class) {

@@ -61,14 +61,6 @@ std::string launch_name(std::string_view task, const Where& where);
 /// "operation 'NAME' launched at FILE:LINE"; without the line where the runtime itself made it.
 std::string operation_name(const NodeInfo* info, NodeKind kind);
 
-class Failure;  // graph/failure.hpp
-
-/// Why one node must come after another.
-enum class EdgeKind : std::uint8_t {
-  order,  ///< a write after a read or a write: the successor does not use the predecessor's data
-  data,   ///< the successor reads what the predecessor wrote: failures travel along it
-};
-
 /// Names an operation for as long as the program runs: a node and the sequence number it had then.
 /// When the numbers differ the operation is complete and its node reused.
 struct NodeRef {
@@ -78,25 +70,18 @@ struct NodeRef {
   friend bool operator==(const NodeRef&, const NodeRef&) = default;
 };
 
-/// A successor with its edge kind in the low bit (set: data).
-using TaggedNode = std::uintptr_t;
-
-inline Node* untagged(TaggedNode tagged) {
-  return reinterpret_cast<Node*>(tagged & ~TaggedNode{1});
-}
-
 /// Successors beyond the inline ones. Owned by the node, recycled by the scope's pool.
 struct SuccessorBlock {
   static constexpr int kSlots = 14;
   /// Read by the completer only when the count says that it is there.
   SuccessorBlock* next = nullptr;
   SuccessorBlock* tail = nullptr;  ///< in the first block: the last one (owner only)
-  TaggedNode slots[kSlots] = {};
+  Node* slots[kSlots] = {};
 };
 
 /// Where a node with two ends stands: a kManual node between becoming ready (granted) and being ended by its owner; a
-/// kCompletesLater node between the end of its run (granted) and its completion from outside.
-enum class ManualState : std::uint8_t { waiting, granted, ended };
+/// kCompletesLater node between the end of its run (granted) and its completion from outside, as a failure or not.
+enum class ManualState : std::uint8_t { waiting, granted, ended, failed };
 
 struct alignas(64) Node {
   // --- written by the owner before publication ---------------------------------------------------
@@ -105,7 +90,7 @@ struct alignas(64) Node {
   Scope* scope = nullptr;
   union {
     /// Runs the operation. Also called when `Execution::failure` is set: then it must not run the body
-    /// but still release what the node holds. May throw: the node then fails with the exception.
+    /// but still release what the node holds. What it throws, the scope tells (graph/failure.hpp).
     void (*run)(Node&, Execution&) = nullptr;
     /// Once complete, in the scope's return list: a node some places further on, or null.
     Node* ahead;
@@ -125,14 +110,13 @@ struct alignas(64) Node {
   std::uint32_t reduction = 0;
 
   // --- shared ------------------------------------------------------------------------------------
-  static constexpr int kInlineSuccessors = 5;
+  static constexpr int kInlineSuccessors = 6;
   /// In `pending`: the predecessors are not known yet.
   static constexpr std::int32_t kUnpublished = -1;
   static constexpr std::uint32_t kClosed = 1u << 31;  ///< in `successor_state`: complete
   alignas(64) std::atomic<std::int32_t> pending{kUnpublished};
   std::atomic<std::uint32_t> successor_state{0};  ///< number of successors | kClosed
-  std::atomic<const Failure*> failure{nullptr};   ///< holds one reference
-  TaggedNode successors[kInlineSuccessors] = {};
+  Node* successors[kInlineSuccessors] = {};
   SuccessorBlock* overflow = nullptr;
 
   /// The bytes after the node: arguments of the operation, laid out by the layer that made it.
@@ -151,6 +135,9 @@ enum NodeFlag : std::uint8_t {
   kProxy = 8,    ///< stands for a replayed operation and completes with it (graph/replay.hpp)
   kPrecondition = 16,    ///< holds a replayed operation back (Replays::add_preconditions)
   kCompletesLater = 32,  ///< set by its run: somebody else completes it (LaterCompletion)
+  kFailed = 64,  ///< before its run, or before what is left of it: its scope has the failure
+  /// What was to make it was interrupted (Scope::give_up_unpublished): it has failed, and may lack arguments.
+  kGivenUp = 128,
   /// No operation: the replayed one is counted (Window::operations).
   kAuxiliary = kProxy | kPrecondition,
 };
@@ -176,57 +163,36 @@ inline void for_each_linked(Node* first, Visit visit) {
   while (first != nullptr) visit(*std::exchange(first, first->next));
 }
 
-/// Calls visit(tagged) for each of the first `count` successors.
+/// Calls visit(node) for each of the first `count` successors.
 template <class Visit>
 inline void for_each_successor(const Node& node, std::uint32_t count, Visit visit) {
   const std::uint32_t in_node = count < Node::kInlineSuccessors ? count : Node::kInlineSuccessors;
-  for (std::uint32_t i = 0; i < in_node; ++i) visit(node.successors[i]);
+  for (std::uint32_t i = 0; i < in_node; ++i) visit(*node.successors[i]);
   if (count > Node::kInlineSuccessors) [[unlikely]] {
     const SuccessorBlock* block = node.overflow;
     for (std::uint32_t i = 0, left = count - Node::kInlineSuccessors; left > 0; --left, ++i) {
       if (i == SuccessorBlock::kSlots) block = block->next, i = 0;
-      visit(block->slots[i]);
+      visit(*block->slots[i]);
     }
   }
 }
 
 /// For add_edge: appends behind the inline slots; false when the list is closed.
-bool add_overflow_edge(Node& from, std::uint32_t count, TaggedNode to);
-/// For add_edge: the edge's source is complete; hands its failure, if any, to `to`.
-void inherit_failure(const NodeRef& from, Node& to);
-
-/// One predecessor of a node that is about to be published.
-struct Edge {
-  NodeRef from;
-  EdgeKind kind = EdgeKind::order;
-  friend bool operator==(const Edge&, const Edge&) = default;
-};
+bool add_overflow_edge(Node& from, std::uint32_t count, Node& to);
 
 /// Owner thread only, while `to` is being published (graph/completion.hpp). Adds the edge unless `from` is
-/// complete; says whether it did. When `from` is complete and failed, a data edge passes the failure on to
-/// `to`.
-inline bool add_edge(const NodeRef& from, Node& to, EdgeKind kind) {
+/// complete; says whether it did.
+inline bool add_edge(const NodeRef& from, Node& to) {
   Node& node = *from.node;
-  if (node.seq == from.seq) {
-    // acquire: partner of the closing exchange, so that `failure` of a complete node is visible.
-    std::uint32_t count = node.successor_state.load(std::memory_order_acquire);
-    if ((count & Node::kClosed) == 0) {
-      const TaggedNode tagged =
-          reinterpret_cast<TaggedNode>(&to) | TaggedNode(kind == EdgeKind::data);
-      if (count >= Node::kInlineSuccessors) {
-        if (add_overflow_edge(node, count, tagged)) return true;
-      } else {
-        node.successors[count] = tagged;
-        // release: partner of the closing exchange, which makes the slot readable to the completer.
-        if (node.successor_state.compare_exchange_strong(
-                count, count + 1, std::memory_order_release, std::memory_order_acquire)) {
-          return true;
-        }
-      }
-    }
-  }
-  if (kind == EdgeKind::data) inherit_failure(from, to);
-  return false;
+  if (node.seq != from.seq) return false;
+  // acquire: partner of the closing exchange, what a complete node wrote is visible.
+  std::uint32_t count = node.successor_state.load(std::memory_order_acquire);
+  if ((count & Node::kClosed) != 0) return false;
+  if (count >= Node::kInlineSuccessors) return add_overflow_edge(node, count, to);
+  node.successors[count] = &to;
+  // release: partner of the closing exchange, which makes the slot readable to the completer.
+  return node.successor_state.compare_exchange_strong(count, count + 1, std::memory_order_release,
+                                                      std::memory_order_acquire);
 }
 
 class NodePool {

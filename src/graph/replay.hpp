@@ -49,8 +49,8 @@
 // operation that is not done.
 //
 // Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode: whoever lowers,
-// holds or runs it, as said above; what few replays need: any thread the failures and, under the table's lock,
-// `proxy_number`; the owner the rest.
+// holds or runs it, as said above; what few replays need: any thread, under the table's lock, `proxy_number`; the owner
+// the rest.
 
 #include <atomic>
 #include <cstdint>
@@ -113,9 +113,8 @@ class Watermark {
 
 /// What makes a replay unusual.
 enum ReplayEvent : std::uint32_t {
-  kFailures = 1,  ///< some of its operations carry failures
-  kProxies = 2,   ///< nodes of the ordinary graph come after some of its operations
-  kTimed = 4,     ///< it is noted how long its operations take (graph/template.hpp)
+  kProxies = 1,  ///< nodes of the ordinary graph come after some of its operations
+  kTimed = 2,    ///< it is noted how long its operations take (graph/template.hpp)
 };
 
 struct alignas(64) Replay {
@@ -170,13 +169,6 @@ struct alignas(64) Replay {
   [[nodiscard]] Node& node_of(std::uint32_t index) const {
     return *graph_nodes[recorded.operations[index].node_number];
   }
-  /// Any thread: gives `failure` to an operation, unless that carries an earlier one. `threw`: it is its own.
-  void fail(std::uint32_t index, const FailureRef& failure, bool threw = false);
-  /// Null if it carries none. Valid until the slot is used again. Any thread.
-  const Failure* failure_of(std::uint32_t index) const;
-  /// Tells the scope of the failures of the first `count` operations. They are done; an earlier failure may yet reach the
-  /// others.
-  void note_failures(std::uint32_t count);
   /// Owner, of a complete replay: the slot may be used again.
   void clear();
 
@@ -184,15 +176,6 @@ struct alignas(64) Replay {
   static constexpr std::align_val_t kAlign{64};
   /// Apart: GCC 12, which does not see into operator new above, would take this for another's counterpart.
   [[gnu::noinline]] static void delete_(void* memory) { ::operator delete(memory, kAlign); }
-  [[nodiscard]] bool any_failure() const {
-    // acquire: partner of the release in fail.
-    return (events.load(std::memory_order_acquire) & kFailures) != 0;
-  }
-
-  mutable std::mutex mutex_;
-  std::map<std::uint32_t, FailureRef, std::less<>,
-           SureAllocator<std::pair<const std::uint32_t, FailureRef>>>
-      failures_;  ///< under mutex_
 };
 
 /// The table of an executor's proxies. Cost: a lock for each call.
@@ -202,8 +185,8 @@ class Proxies {
   void add(Replay& replay, std::uint32_t index, Node& proxy);
   /// Owner: the proxy that the operation has, null if none.
   [[nodiscard]] Node* find(const Replay& replay, std::uint32_t index);
-  /// Any thread: takes out the proxies of operations [from, to) of the replay that are done, with their failures. Returns
-  /// them as a list (Node::next), for the caller to complete.
+  /// Any thread: takes out the proxies of operations [from, to) of the replay that are done. Returns them as a list
+  /// (Node::next), for the caller to complete.
   [[nodiscard]] Node* take_done(Replay& replay, std::uint32_t from, std::uint32_t to);
   /// Any thread, before it sleeps: the same of all that have been added since its last look. `looked`: how many had been
   /// added then; brought up to date.

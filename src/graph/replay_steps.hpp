@@ -38,9 +38,7 @@ inline void set_count(LiveNode& live, const TemplateNode& node) {
 /// An operation with a node is issued and ready: the node goes the ordinary way.
 template <class Sink>
 [[gnu::noinline]] void start_node(Replay& replay, LiveNode& live, const Sink& sink) {
-  Node& node = replay.node_of(live.index);
-  if (const Failure* failure = replay.failure_of(live.index)) pass_failure(*failure, node);
-  node_ready(node, sink);
+  node_ready(replay.node_of(live.index), sink);
 }
 
 template <class Sink>
@@ -95,50 +93,27 @@ template <class Sink>
   }
 }
 
-/// Makes the failure of an operation whose run threw `error`; the replay holds it. A run that does not let its exception
-/// out sets Execution::failure to this. `who` is what the text calls it: if not given, operation_name.
-const Failure& fail(Replay& replay, std::uint32_t index, const std::exception_ptr& error,
-                    const Failure::Who& who = nullptr) noexcept;
+/// An operation of the replay fails with `error`. `who` is what the text calls it: if not given, operation_name.
+FailureRef fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
+                const Failure::Who& who = nullptr) noexcept;
 
-/// Calls an operation's run. May throw.
-inline void call(const TemplateNode& node, Replay& replay, std::uint32_t index,
-                 Execution& execution) {
-  if (node.flags & kPerReplay) return node.run(node.operand, replay, index, execution);
-  if (execution.failure == nullptr) node.plain(node.operand);
-}
+/// Runs an operation while there is a failure in the process, or in a replay that is timed.
+void run_unusual(Replay& replay, std::uint32_t index, Execution& execution) noexcept;
 
-/// Runs an operation of a replay where some operation carries a failure, or that is timed.
-const Failure* run_unusual(Replay& replay, std::uint32_t index, const TemplateNode& node,
-                           Execution& execution);
+/// While an operation's run is throwing: it fails.
+void end_failed(Replay& replay, std::uint32_t index, Execution& execution) noexcept;
 
 /// Runs an operation on this thread. Another loop over operations is run_plain_in_order. `plain`: it has no TemplateFlag.
-/// Returns the failure that it carries then, null if none, which is in `execution`, too; there was none before.
 template <bool plain>
-inline const Failure* run_operation(Replay& replay, std::uint32_t index, const TemplateNode& node,
-                                    Execution& execution) {
-  // relaxed: set before the count was lowered.
-  if (replay.events.load(std::memory_order_relaxed) & (kFailures | kTimed)) [[unlikely]]
-    return run_unusual(replay, index, node, execution);
+inline void run_operation(Replay& replay, std::uint32_t index, const TemplateNode& node,
+                          Execution& execution) {
+  // relaxed: set before the operation was issued.
+  if (Failure::any() || (replay.events.load(std::memory_order_relaxed) & kTimed) != 0) [[unlikely]]
+    return run_unusual(replay, index, execution);
   try {
-    if constexpr (plain) {
-      node.plain(node.operand);
-      return nullptr;
-    } else {
-      call(node, replay, index, execution);
-    }
-  } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
-  return execution.failure;
-}
-
-/// Hands an operation's failure to those that would read what it should have written.
-[[gnu::noinline]] inline void pass_on(Replay& replay, const TemplateNode& node,
-                                      const Failure& failure) {
-  const Successor* at = replay.successors + node.first;
-  for (std::uint32_t i = 0; i < node.carried() + node.inner; ++i, ++at) {
-    if (!at->data()) continue;
-    Replay& target = i < node.carried() ? *replay.after : replay;
-    target.fail(at->index(), FailureRef(&failure));
-  }
+    if (plain || (node.flags & kPerReplay) == 0) node.plain(node.operand);
+    else node.run(node.operand, replay, index, execution);
+  } catch (...) { end_failed(replay, index, execution); }
 }
 
 /// Completes the operation's proxy if it has one.
@@ -181,9 +156,7 @@ inline std::uint32_t lower_all(Replay& replay, Successor head, const Successor* 
 /// An operation is done. Returns what the thread goes on with, null if nothing.
 template <class Sink>
 [[gnu::noinline]] LiveNode* complete_any(Replay& replay, LiveNode& live, const TemplateNode& node,
-                                         const Failure* failure, const Sink& sink) {
-  if (failure != nullptr) [[unlikely]]
-    pass_on(replay, node, *failure);
+                                         const Sink& sink) {
   const Successor* const first = replay.successors + node.first;
   const Successor* const inner = first + node.carried();
   LiveNode* next = nullptr;
@@ -214,8 +187,8 @@ template <class Sink>
   return index == kNoNode ? next : replay.live() + index;
 }
 
-/// The same for most: it has inner successors, no others, and nothing else is to be done (no TemplateFlag, no
-/// failure). Returns as lower_all.
+/// The same for most: it has inner successors, no others, and nothing else is to be done (no TemplateFlag). Returns as
+/// lower_all.
 template <class Sink>
 inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const TemplateNode& node,
                                     std::uint32_t& issued, const Sink& sink) {
@@ -228,12 +201,11 @@ inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const Templa
 }
 
 /// In a replay that is run in order: runs operations from `from` on, while they come before `to`, are alike in all
-/// replays, and `goes_on()`; none when an operation carries a failure. Returns the first that it has not run.
+/// replays, and `goes_on()`; none while there is a failure in the process. Returns the first that it has not run.
 template <class GoesOn>
 inline std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
-                                        GoesOn goes_on) {
-  // relaxed: nobody else has to do with the replay, so only what throws here brings failures in.
-  if (replay.events.load(std::memory_order_relaxed) & kFailures) [[unlikely]]
+                                        Executor& executor, int processor, GoesOn goes_on) {
+  if (Failure::any()) [[unlikely]]
     return from;
   const TemplateNode* node = replay.nodes + from;
   const TemplateNode* const end = replay.nodes + to;
@@ -245,7 +217,8 @@ inline std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from, std:
       if (!goes_on()) break;
     }
   } catch (...) {
-    pass_on(replay, *node, fail(replay, index(), std::current_exception()));
+    Execution execution{executor, processor};
+    end_failed(replay, index(), execution);
     ++node;
   }
   return index();
@@ -272,10 +245,10 @@ class GraphExecutor : public Executor {
   void lower(LiveNode& live) final {
     lower_behind(Replay::of(live), live, derived().sink_here(live));
   }
-  void complete_replayed(LiveNode& live, const Failure* failure) final {
+  void complete_replayed(LiveNode& live) final {
     const auto sink = derived().sink_here(live);
     Replay& replay = Replay::of(live);
-    LiveNode* next = complete_any(replay, live, replay.nodes[live.index], failure, sink);
+    LiveNode* next = complete_any(replay, live, replay.nodes[live.index], sink);
     if (next != nullptr) sink.ready(*next);
   }
 
@@ -289,18 +262,12 @@ class GraphExecutor : public Executor {
       node.scope->user->executed(
           {*node.scope, node.info, node.kind, node.seq, thread, begin, profile::now_ns()});
   }
-  /// Runs an operation of a replay, and tells the scope's user. Returns the failure that it carries then, null if none.
-  const Failure* run_told(Replay& replay, std::uint32_t index, int processor, int thread) {
+  /// Runs an operation of a replay, and tells the scope's user.
+  void run_told(Replay& replay, std::uint32_t index, int processor, int thread) {
     Execution execution{*this, processor};
     const std::uint64_t begin = tells_ ? profile::now_ns() : 0;
-    const Failure* failure = run_operation<false>(replay, index, replay.nodes[index], execution);
+    run_operation<false>(replay, index, replay.nodes[index], execution);
     if (tells_) tell_user(thread, replay, index, begin);
-    return failure;
-  }
-  /// The same of one whose predecessors have all run, in a replay that is run in order.
-  void run_next_told(Replay& replay, std::uint32_t index, int processor, int thread) {
-    if (const Failure* failure = run_told(replay, index, processor, thread)) [[unlikely]]
-      pass_on(replay, replay.nodes[index], *failure);
   }
   void tell_user(int thread, const Replay& replay, std::uint32_t index, std::uint64_t begin_ns) {
     const Template::Operation& operation = replay.recorded.operations[index];

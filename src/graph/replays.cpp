@@ -95,7 +95,6 @@ void Replays::finish(Replay& replay) {
   // relaxed: the owner's own event.
   if (replay.events.load(std::memory_order_relaxed) & kProxies)
     finish_proxies(replay, 0, template_.size());
-  replay.note_failures(template_.size());
   // After the last replay of a chain, the slot that was reserved for the next one is free, too. Nobody lowers its counts
   // any more.
   if (replay.ends_chain && replay.after != nullptr) {
@@ -164,17 +163,10 @@ Replay& Replays::begin(bool carried) {
 }
 
 void Replays::add_preconditions(Replay& replay, std::uint32_t index,
-                                std::span<const Edge> outside) {
+                                std::span<const NodeRef> outside) {
   REFRAIN_ASSERT(&replay == present_ && index >= issued_,
                  "preconditions are added before an operation is issued");
-  if (std::ranges::all_of(outside, is_complete, &Edge::from)) {
-    for (const Edge& edge : outside) {
-      if (edge.kind != EdgeKind::data) continue;
-      if (const Failure* failure = scope_.failures().of(edge.from))
-        replay.fail(index, FailureRef(failure));
-    }
-    return;
-  }
+  if (std::ranges::all_of(outside, is_complete)) return;
   if (in_order()) leave_order(replay);
   LiveNode& live = replay.live()[index];
   Node& node = scope_.allocate(sizeof(LiveNode*));
@@ -268,7 +260,7 @@ void Replays::leave_order(Replay& replay) {
   replay.watermark.advance(issued_, false);
   for (std::uint32_t i = 0; i < issued_; ++i) {
     set_count(replay.live()[i], template_.nodes[i]);
-    executor_.complete_replayed(replay.live()[i], nullptr);  // failures have been passed on
+    executor_.complete_replayed(replay.live()[i]);
   }
   find_simple_until();
 }
@@ -320,11 +312,8 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
                                  : index < replay.watermark.load().issued(),
                  "what is referred to has been issued");
   const std::uint64_t seq = replay.base + index;
-  if (replay.in_order || replay.is_done(index)) {  // in order, all that was issued
-    if (const Failure* failure = replay.failure_of(index))
-      scope_.failures().note({scope_.identity(), seq}, FailureRef(failure));
+  if (replay.in_order || replay.is_done(index))  // in order, all that was issued
     return scope_.complete_ref(seq);
-  }
   if (template_.nodes[index].flags & kHasNode) return {&replay.node_of(index), seq};
   if (Node* named = executor_.proxies().find(replay, index)) return {named, seq};
   const Template::Operation& operation = template_.operations[index];
@@ -354,11 +343,8 @@ bool Replays::idle() {
   collect();
   if (in_flight_.empty()) return true;
   if (in_flight_.front() != present_) return false;
-  if (in_order() || issued_ == template_.size()) {
-    if (!in_order() && !present_->is_complete()) return false;
-    present_->note_failures(issued_);
-    return true;
-  }
+  if (in_order()) return true;
+  if (issued_ == template_.size()) return present_->is_complete();
   // Nobody is told when an operation in the middle is done, unless it has a proxy.
   while (done_ < issued_ && is_complete(ref(*present_, done_))) ++done_;
   return done_ == issued_;
@@ -371,58 +357,36 @@ const boost::circular_buffer<Replay*>& Replays::in_flight() {
 
 // --- failures --------------------------------------------------------------------------------------------
 
-const Failure& fail(Replay& replay, std::uint32_t index, const std::exception_ptr& error,
-                    const Failure::Who& who) noexcept {
+FailureRef fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
+                const Failure::Who& who) noexcept {
   const Template::Operation& operation = replay.recorded.operations[index];
   const auto usual = [&operation] { return operation_name(operation.info, operation.kind); };
-  const FailureRef failure = Failure::thrown_by({replay.scope.identity(), replay.base + index},
-                                                error, who ? who : Failure::Who(usual));
-  replay.fail(index, failure, true);
-  return *failure;
+  return fail(replay.scope, replay.base + index, error, who ? who : Failure::Who(usual));
 }
 
-const Failure* run_unusual(Replay& replay, std::uint32_t index, const TemplateNode& node,
-                           Execution& execution) {
-  if (execution.failure == nullptr) execution.failure = replay.failure_of(index);
+void run_unusual(Replay& replay, std::uint32_t index, Execution& execution) noexcept {
+  const Template::Operation& operation = replay.recorded.operations[index];
   // relaxed: set before the operation was issued.
   const bool timed = (replay.events.load(std::memory_order_relaxed) & kTimed) != 0;
   const std::uint64_t begin = timed ? profile::now_ns() : 0;
   try {
-    call(node, replay, index, execution);
-  } catch (...) { execution.failure = &fail(replay, index, std::current_exception()); }
+    operation.run(operation.operand, replay, index, execution);
+  } catch (...) { fail(replay, index, std::current_exception()); }
   if (timed) replay.order->took(index, profile::now_ns() - begin);
-  return execution.failure;
 }
 
-void Replay::fail(std::uint32_t index, const FailureRef& failure, bool threw) {
-  {
-    const std::lock_guard lock(mutex_);
-    FailureRef& carried = failures_[index];
-    if (carried && !threw && !comes_before(*failure, *carried, scope.identity())) return;
-    carried = failure;
-  }
-  // release: partner of the acquire in any_failure.
-  events.fetch_or(kFailures, std::memory_order_release);
-}
-
-const Failure* Replay::failure_of(std::uint32_t index) const {
-  if (!any_failure()) return nullptr;
-  const std::lock_guard lock(mutex_);
-  const auto found = failures_.find(index);
-  return found == failures_.end() ? nullptr : found->second.get();
-}
-
-void Replay::note_failures(std::uint32_t count) {
-  if (!any_failure()) return;
-  const std::lock_guard lock(mutex_);
-  for (const auto& [index, failure] : failures_)
-    if (index < count) scope.failures().note({scope.identity(), base + index}, failure);
+void end_failed(Replay& replay, std::uint32_t index, Execution& execution) noexcept {
+  const Template::Operation& operation = replay.recorded.operations[index];
+  const FailureRef failure = fail(replay, index, std::current_exception());
+  if (operation.plain == nullptr) return;
+  execution.failure = failure.get();
+  operation.run(operation.operand, replay, index, execution);
+  execution.failure = nullptr;
 }
 
 void Replay::clear() {
   ends_chain = in_order = false;
   counted = 0;
-  if (any_failure()) failures_.clear();
   events.store(0, std::memory_order_relaxed);
   watermark.reset();
   after = nullptr;
@@ -465,7 +429,6 @@ Proxies::Table::iterator Proxies::take_if_done(Table::iterator at, Node*& taken)
   const auto [replay, index, proxy] = at->second;
   if (!replay->is_done(index)) return std::next(at);
   replay->proxy_number[index].store(0, std::memory_order_relaxed);
-  if (const Failure* failure = replay->failure_of(index)) pass_failure(*failure, *proxy);
   proxy->next = std::exchange(taken, proxy);
   return open_.erase(at);
 }
@@ -477,23 +440,16 @@ void run_replayed_node(Node& node, Execution& execution) {
   Replay& replay = Replay::of(live);
   const TemplateNode& recorded = replay.nodes[live.index];
   set_count(live, recorded);
-  const Failure* failure = run_operation<false>(replay, live.index, recorded, execution);
-  if (failure != nullptr) pass_failure(*failure, node);
-  if ((node.flags & kCompletesLater) == 0) execution.executor.complete_replayed(live, failure);
+  run_operation<false>(replay, live.index, recorded, execution);
+  if ((node.flags & kCompletesLater) == 0) execution.executor.complete_replayed(live);
 }
 
 void end_replayed_node(Node& node, Execution& execution) {
-  LiveNode& live = *node.payload_as<LiveNode*>();
-  if (execution.failure != nullptr)
-    Replay::of(live).fail(live.index, FailureRef(execution.failure), true);
-  execution.executor.complete_replayed(live, execution.failure);
+  execution.executor.complete_replayed(*node.payload_as<LiveNode*>());
 }
 
 void run_precondition(Node& node, Execution& execution) {
-  LiveNode& live = *node.payload_as<LiveNode*>();
-  if (execution.failure != nullptr)
-    Replay::of(live).fail(live.index, FailureRef(execution.failure));
-  execution.executor.lower(live);
+  execution.executor.lower(*node.payload_as<LiveNode*>());
 }
 
 }  // namespace refrain::exec

@@ -58,7 +58,7 @@ class Replays {
   Replay& begin(bool carried);
 
   /// Preconditions: an operation that is not issued yet also comes after these nodes of the ordinary graph.
-  void add_preconditions(Replay& replay, std::uint32_t index, std::span<const Edge> outside);
+  void add_preconditions(Replay& replay, std::uint32_t index, std::span<const NodeRef> outside);
 
   /// Operations [0, count) of the present replay may run. A reducer is issued together with its folds.
   void issue(Replay& replay, std::uint32_t count) {

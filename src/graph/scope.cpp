@@ -54,8 +54,6 @@ std::size_t Scope::collect() {
 }
 
 void Scope::take_back(Node& node) {
-  if (node.failure.load(std::memory_order_relaxed)) [[unlikely]]
-    failures_.reclaimed(node);
   window_.came_back(node);
   if (user != nullptr) user->reclaim(node);
   pool_.put(node);
@@ -91,16 +89,11 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
     // With a failure a run only releases what the node holds.
     if (node.run == nullptr) node.run = [](Node&, Execution&) {};
     node.flags &= static_cast<std::uint8_t>(kReducer | kAuxiliary);
+    node.flags |= kFailed | kGivenUp;
     node.priority = 0;
     node.processor = 0;
     executor_.publish(node, {});
   });
-}
-
-FailureRef Scope::take_failure() {
-  for (Replays* replays : replays_) (void)replays->idle();  // it notes the failures
-  collect();
-  return failures_.take();
 }
 
 Node* Scope::take_slow(int size_class) {

@@ -188,13 +188,8 @@ class Scope {
   /// and fail with it. What was decided in between is lost: nothing more may be launched.
   void give_up_unpublished(const std::exception_ptr& error) noexcept;
 
-  /// The failure with the lowest sequence number among those not taken yet (tasks that threw themselves, not those that
-  /// inherited it); null if none. Owner; exact when nothing is in flight.
-  FailureRef take_failure();
-
-  /// The failures of complete operations, for edges from them and for take_failure.
+  /// The failures of its operations that nobody has been told of. All are there when nothing is in flight.
   [[nodiscard]] FailureLog& failures() { return failures_; }
-  [[nodiscard]] const FailureLog& failures() const { return failures_; }
 
   /// Never repeats in the process.
   [[nodiscard]] std::uint64_t identity() const { return identity_; }

@@ -20,9 +20,11 @@ void classify(Template& of, bool nested) {
   for (std::uint32_t i = 0; i < of.size(); ++i) {
     Template::Operation& operation = of.operations[i];
     TemplateNode& node = of.nodes[i];
-    node = {{operation.plain}, operation.operand, 0, {0}, 0, 0, 0};
+    REFRAIN_ASSERT(operation.run != nullptr, "an operation has a run for all cases");
+    node = {{operation.plain}, operation.plain_operand, 0, {0}, 0, 0, 0};
     if (operation.plain == nullptr) {
       node.run = operation.run;
+      node.operand = operation.operand;
       node.flags |= kPerReplay;
     }
     if (operation.wakes) node.flags |= kWakes;
@@ -71,7 +73,7 @@ void place(Template& of, Edges inner, Edges carried) {
   for (const Edges edges : {inner, carried}) {
     for (const Template::Edge& edge : edges | std::views::reverse) {
       const bool has_node = (of.nodes[edge.to].flags & kHasNode) != 0;
-      of.successors[--of.nodes[edge.from].first] = Successor(edge.to, has_node, edge.kind);
+      of.successors[--of.nodes[edge.from].first] = Successor(edge.to, has_node);
     }
   }
   for (TemplateNode& node : of.nodes)

@@ -33,10 +33,12 @@ namespace refrain::exec {
 struct Replay;
 
 /// What a replay runs: called with the operation's operand and its place. `Execution::failure` set: the
-/// body must not run, but what the launch holds is released. May throw: the operation then fails.
+/// body must not run, but what the launch holds is released, and nothing is thrown. What it throws otherwise, the scope
+/// tells.
 using ReplayedRun = void (*)(const void* operand, Replay& replay, std::uint32_t index,
                              Execution& execution);
-/// The same of an operation to which all replays are alike. Not called where it carries a failure.
+/// The same of an operation to which all replays are alike, for as long as there is no failure in the process. What it
+/// throws is the operation's failure, with which the other run is then called.
 using PlainRun = void (*)(const void* operand);
 
 enum TemplateFlag : std::uint8_t {
@@ -50,11 +52,9 @@ enum TemplateFlag : std::uint8_t {
 class Successor {
  public:
   Successor() = default;
-  Successor(std::uint32_t index, bool has_node, EdgeKind kind)
-      : word_(index << 2 | std::uint32_t{has_node} << 1 | std::uint32_t{kind == EdgeKind::data}) {}
-  [[nodiscard]] std::uint32_t index() const { return word_ >> 2; }
-  [[nodiscard]] bool has_node() const { return (word_ & 2) != 0; }
-  [[nodiscard]] bool data() const { return (word_ & 1) != 0; }
+  Successor(std::uint32_t index, bool has_node) : word_(index << 1 | std::uint32_t{has_node}) {}
+  [[nodiscard]] std::uint32_t index() const { return word_ >> 1; }
+  [[nodiscard]] bool has_node() const { return (word_ & 1) != 0; }
 
  private:
   std::uint32_t word_;
@@ -83,11 +83,12 @@ static_assert(sizeof(TemplateNode) == 32, "two operations are a cache line");
 struct Template {
   static constexpr std::uint32_t kMost = 1u << 30;  ///< operations
 
-  /// One recorded operation. `run`, `operand` and `info` outlive the template.
+  /// One recorded operation. What it points to outlives the template.
   struct Operation {
-    ReplayedRun run = nullptr;  ///< null: `plain` runs it
-    PlainRun plain = nullptr;   ///< null: `run` does
+    ReplayedRun run = nullptr;
     const void* operand = nullptr;
+    PlainRun plain = nullptr;  ///< null: `run` always runs it
+    const void* plain_operand = nullptr;
     const NodeInfo* info = nullptr;
     std::int16_t priority = 0;
     std::uint16_t processor = 0;  ///< as Node::processor
@@ -104,7 +105,6 @@ struct Template {
   struct Edge {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
-    EdgeKind kind = EdgeKind::order;
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <new>
-#include <unordered_set>
 
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
@@ -43,26 +42,11 @@ void ContextCore::tell(Listener::Call call) {
 }
 
 void ContextCore::make_room() {
-  forget_failures();
   if (!runtime.times_launches()) [[likely]]
     return scope.throttle();
   const std::uint64_t begin = profile::now_ns();
   scope.throttle();
   analysis_ns -= profile::now_ns() - begin;
-}
-
-void ContextCore::forget_failures_now() {
-  deferred->settle();
-  std::unordered_set<std::uint64_t> carried;
-  for_each_field([&carried](const analysis::FieldState& field) {
-    for (const auto& set : field.sets()) {
-      if (set->fill && set->fill->producer) carried.insert(set->fill->producer.seq);
-      for (const analysis::Use& use : set->uses)
-        use.for_each_failing([&](const exec::NodeRef& writer) { carried.insert(writer.seq); });
-    }
-  });
-  scope.failures().prune([&](std::uint64_t seq) { return !carried.contains(seq); });
-  failures_limit_ = 2 * scope.failures().size() + kFailures;
 }
 
 void ContextCore::fail_planning() {
@@ -106,16 +90,10 @@ exec::NodeRef ContextCore::producer_of(const detail::FutureState& state, std::si
   return state.ready(rank) ? producer : deferred->resolve(producer);
 }
 
-// The consumer of a future comes after what makes it, and fails with it.
+// One of another context is there (check_usable).
 void ContextCore::depend_on(analysis::Edges& edges, const detail::FutureState& state) {
-  for (std::size_t rank = 0; rank < state.points(); ++rank) {
-    if (state.context() == identity) edges.add(producer_of(state, rank), exec::EdgeKind::data);
-    // What is ready says itself whether it failed: one of another context always is (check_usable), and
-    // of this one's own the failure may have been forgotten (forget_failures).
-    if (!state.ready(rank)) continue;
-    if (const exec::FailureRef& failure = state.failure(rank))
-      exec::pass_failure(*failure.get(), edges.to());
-  }
+  if (state.context() != identity) return;
+  for (std::size_t rank = 0; rank < state.points(); ++rank) edges.add(producer_of(state, rank));
 }
 
 void ContextCore::check_usable(const detail::FutureState* future, const std::string& who) const {

@@ -101,12 +101,6 @@ struct ContextCore : exec::ScopeUser {
 
   /// Waits for room in the window.
   void make_room();
-  /// A failure is remembered for as long as data carries it. Called now and then, so that a program that goes on after
-  /// failures does not remember them all.
-  void forget_failures() {
-    if (scope.failures().size() >= failures_limit_) [[unlikely]]
-      forget_failures_now();
-  }
 
   // --- names and states --------------------------------------------------------------------------------
 
@@ -124,7 +118,7 @@ struct ContextCore : exec::ScopeUser {
   }
   /// The operation that makes the value of a point, for edges to it.
   exec::NodeRef producer_of(const detail::FutureState& state, std::size_t rank);
-  /// The consumer of a future comes after the operations that make its values, and fails with them.
+  /// The consumer of a future comes after the operations that make its values.
   void depend_on(analysis::Edges& edges, const detail::FutureState& state);
   /// UsageError unless a call of this context may name the future: one of its own, or one that is there.
   void check_usable(const detail::FutureState* future, const std::string& who) const;
@@ -155,10 +149,6 @@ struct ContextCore : exec::ScopeUser {
 
  private:
   [[gnu::noinline]] void tell(Listener::Call call);
-  [[gnu::noinline]] void forget_failures_now();
-
-  static constexpr std::size_t kFailures = 1024;
-  std::size_t failures_limit_ = kFailures;
 };
 
 /// While a mapper or a projection function is asked about a launch.

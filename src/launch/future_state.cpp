@@ -54,6 +54,14 @@ exec::FailureRef FutureState::failure() const {
   return {};
 }
 
+exec::FailureRef FutureState::first_failure() const {
+  exec::FailureRef first;
+  if (exec::Failure::any())
+    for (std::size_t rank = 0; rank < points_; ++rank)
+      first = exec::first_of(first, slots()[rank].failure);
+  return first;
+}
+
 // --- waiting ---------------------------------------------------------------------------------------
 
 namespace {
@@ -136,6 +144,9 @@ const void* await_point(FutureState& state, const Point<3>& point, int dim) {
 }
 
 const void* ready_value(const FutureState& state) noexcept { return state.value(0); }
+const exec::FailureRef& ready_failure(const FutureState& state) noexcept {
+  return state.failure(0);
+}
 bool is_ready(const FutureState& state) noexcept { return state.ready(); }
 std::size_t point_count(const FutureState& state) noexcept {
   return state.group() ? state.of_group().domain->volume() : 1;

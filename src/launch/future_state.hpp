@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "graph/failure.hpp"
 #include "graph/node.hpp"
@@ -69,8 +70,8 @@ class FutureState {
     slots()[rank].settled.store(true, std::memory_order_release);
     unfinished_.fetch_sub(1, std::memory_order_release);
   }
-  void fail(std::size_t rank, const exec::Failure& failure) noexcept {
-    slots()[rank].failure = exec::FailureRef(&failure);
+  void fail(std::size_t rank, exec::FailureRef failure) noexcept {
+    slots()[rank].failure = std::move(failure);
     finish(rank);
   }
 
@@ -89,6 +90,8 @@ class FutureState {
   }
   /// Of a state that is ready: the failure of the first point, by rank, that failed; or none.
   [[nodiscard]] exec::FailureRef failure() const;
+  /// The same: of all its failures the first, by launch order.
+  [[nodiscard]] exec::FailureRef first_failure() const;
 
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
@@ -175,11 +178,12 @@ struct FutureReduction {
   AnyFuture result;
   const ReductionOp* op = nullptr;
 
-  /// Settles the result. `fail(error)` makes the failure of the operation when the operator throws.
+  /// Settles the result. `failure`: the operation has failed. `fail(error)` makes its failure when the operator throws.
   template <class Fail>
-  void run(const exec::Failure* failure, Fail fail) {
+  void run(exec::FailureRef failure, Fail fail) {
     detail::FutureState& made = *result.state();
-    if (failure != nullptr) return made.fail(0, *failure);
+    if (failure == nullptr) failure = values.state()->first_failure();
+    if (failure != nullptr) return made.fail(0, std::move(failure));
     try {
       fold();
       made.finish(0);

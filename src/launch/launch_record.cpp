@@ -317,9 +317,10 @@ class RunningTask final : public detail::ContextSource, public detail::Waiter {
     analysis::FoldPayload** fold = payload_.folds(plan);
     for (std::size_t i = 0; i < planned.size(); ++i) {
       if (planned[i].privilege != Privilege::reduce) continue;
-      auto* made = new detail::Accumulator(*plan.requirements[i].op, *planned[i].points);
-      (*fold++)->accumulator = made;
-      payload_.arguments()[i].accumulator = made;
+      auto made =
+          std::make_shared<detail::Accumulator>(*plan.requirements[i].op, *planned[i].points);
+      payload_.arguments()[i].accumulator = made.get();
+      (*fold++)->accumulator = std::move(made);
     }
   }
 
@@ -352,23 +353,36 @@ class RunningTask final : public detail::ContextSource, public detail::Waiter {
   std::_Exit(EXIT_FAILURE);
 }
 
-// A point has its turn; the last one ends what the launch holds. `fail`: makes the failure of the operation.
-template <class Fail>
-void run_point(TaskPayload& payload, bool replayed, exec::Execution& execution, Fail fail) {
-  LaunchRecord& record = *payload.record;
-  const exec::Failure* failure = execution.failure;
-  if (failure == nullptr) [[likely]] {
-    try {
-      run_body(payload, execution);
-    } catch (...) { failure = fail(std::current_exception()); }
-  }
-  // One failure for the data and for the future: who has been told by either knows.
-  if (failure != nullptr) [[unlikely]]
-    if (detail::FutureState* result = record.result.state()) result->fail(payload.rank, *failure);
-  if (record.holds_something) record.point_done(replayed);
+const analysis::Instance& instance_of(const PhysicalArgument& argument) {
+  return static_cast<const analysis::Instance&>(*argument.placement);
 }
 
-}  // namespace
+// The first failure of what the task reads.
+[[gnu::noinline]] exec::FailureRef failure_for(TaskPayload& payload) {
+  const LaunchRecord& record = *payload.record;
+  const PhysicalArgument* physical = payload.arguments();
+  exec::FailureRef first;
+  for (const PlannedArgument& argument : record.plan->arguments_of(payload.rank)) {
+    const analysis::Instance& instance = instance_of(*physical++);
+    if (reads(argument.privilege))
+      first = exec::first_of(first, instance.poison.first_at(argument.points));
+  }
+  for (const AnyFuture& future : record.futures)
+    first = exec::first_of(first, future.state()->first_failure());
+  return first;
+}
+
+// What the task writes has values now, or this failure.
+[[gnu::noinline]] void note_end(TaskPayload& payload, const exec::FailureRef& failure) {
+  LaunchRecord& record = *payload.record;
+  const PhysicalArgument* physical = payload.arguments();
+  analysis::FoldPayload** fold = payload.folds(*record.plan);
+  for (const PlannedArgument& argument : record.plan->arguments_of(payload.rank)) {
+    const analysis::Instance& instance = instance_of(*physical++);
+    if (argument.privilege == Privilege::reduce) (*fold++)->failure = failure;
+    else if (writes(argument.privilege)) instance.poison.write(argument.points, failure);
+  }
+}
 
 void run_body(TaskPayload& payload, exec::Execution& execution) {
   LaunchRecord& record = *payload.record;
@@ -393,16 +407,46 @@ void run_body(TaskPayload& payload, exec::Execution& execution) {
   }
 }
 
-void run_task(exec::Node& node, exec::Execution& execution) {
-  run_point(node.payload_as<TaskPayload>(), false, execution,
-            [&](const std::exception_ptr& error) { return &exec::fail(node, error); });
+// `fail`: makes the failure of the operation. The last point ends what the launch holds.
+template <class Fail>
+void run_point(TaskPayload& payload, bool replayed, exec::Execution& execution, Fail fail) {
+  LaunchRecord& record = *payload.record;
+  exec::FailureRef failure;
+  if (exec::Failure::any()) [[unlikely]]
+    failure =
+        execution.failure != nullptr ? exec::FailureRef(execution.failure) : failure_for(payload);
+  if (failure == nullptr) [[likely]] {
+    try {
+      run_body(payload, execution);
+    } catch (...) { failure = fail(std::current_exception()); }
+  }
+  if (exec::Failure::any()) [[unlikely]]
+    note_end(payload, failure);
+  // One failure for the data and for the future: who has been told by either knows.
+  if (failure != nullptr) [[unlikely]]
+    if (detail::FutureState* result = record.result.state()) result->fail(payload.rank, failure);
+  if (record.holds_something) record.point_done(replayed);
 }
 
-void run_own_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,
-                  exec::Execution& execution) {
-  run_point(payload, true, execution, [&](const std::exception_ptr& error) {
-    return execution.failure = &exec::fail(replay, index, error);
-  });
+}  // namespace
+
+void run_task(exec::Node& node, exec::Execution& execution) {
+  auto& payload = node.payload_as<TaskPayload>();
+  if ((node.flags & exec::kGivenUp) != 0) [[unlikely]] {
+    LaunchRecord& record = *payload.record;
+    if (detail::FutureState* result = record.result.state())
+      result->fail(payload.rank, exec::FailureRef(execution.failure));
+    if (record.holds_something) record.point_done();
+    return;
+  }
+  run_point(payload, false, execution,
+            [&](const std::exception_ptr& error) { return exec::fail(node, error); });
+}
+
+void run_replayed_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,
+                       exec::Execution& execution) {
+  run_point(payload, true, execution,
+            [&](const std::exception_ptr& error) { return exec::fail(replay, index, error); });
 }
 
 TaskPayload* make_payload(std::byte* memory, LaunchRecord& record, std::uint32_t rank) {

@@ -98,15 +98,13 @@ class LaunchRecords {
 /// that the launch asks for.
 AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& request);
 
+/// A point has its turn. Its body does not run where data or a future that it reads has a failure: then what it should have
+/// written has that one, too.
 void run_task(exec::Node& node, exec::Execution& execution);
-
-/// Runs the body of a task; not when a predecessor has failed. A replayed task needs no more if its launch has no values,
-/// futures and result, makes no accumulators and is not checked. Then nothing is written to its payload, which several
-/// threads may run at once.
-void run_body(TaskPayload& payload, exec::Execution& execution);
-/// A replayed task of any other launch.
-void run_own_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,
-                  exec::Execution& execution);
+/// The same of a replayed task. If its launch has no values, futures and result, makes no accumulators and is not checked,
+/// nothing is written to its payload, which several threads may run at once.
+void run_replayed_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,
+                       exec::Execution& execution);
 
 /// The payload of a point whose instances have been chosen, in TaskPayload::bytes of memory. Its folds are
 /// the caller's to fill in.

@@ -71,9 +71,8 @@ class Listener : public analysis::GraphLog {
   void operation(const analysis::LoggedOperation& one) override {
     pass_on(&Listener::operation, one);
   }
-  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
-            exec::EdgeKind kind) override {
-    pass_on(&Listener::edge, scope, from, to, kind);
+  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) override {
+    pass_on(&Listener::edge, scope, from, to);
   }
   /// A nested context lives: the identity of its scope, and its number in the graph.
   virtual void opened(std::uint64_t identity, std::uint64_t context) {

@@ -42,57 +42,57 @@ struct CompiledTrace::Runs {
     const Plain& task = *static_cast<const Plain*>(operand);
     (*task.body)(task.frame);
   }
-  static void shared_task(const void* operand, exec::Replay&, std::uint32_t,
+  static void shared_task(const void* operand, exec::Replay& replay, std::uint32_t index,
                           exec::Execution& execution) {
-    if (execution.failure == nullptr) [[likely]]
-      run_body(*of(operand).payload, execution);
+    run_replayed_task(*of(operand).payload, replay, index, execution);
   }
   static void own_task(const void* operand, exec::Replay& replay, std::uint32_t index,
                        exec::Execution& execution) {
     std::byte* payload = values(replay).payloads.get() + of(operand).offset;
-    run_own_task(*std::launder(reinterpret_cast<TaskPayload*>(payload)), replay, index, execution);
+    run_replayed_task(*std::launder(reinterpret_cast<TaskPayload*>(payload)), replay, index,
+                      execution);
   }
   /// What a recording's instance is in this replay.
   static const analysis::Instance& in(const exec::Replay& replay, const analysis::Instance& named) {
     return named.storage == analysis::Storage::none ? *values(replay).instances[named.position]
                                                     : named;
   }
-  static void copy(const void* operand, exec::Replay& replay, std::uint32_t,
+  static void copy(const void* operand, exec::Replay& replay, std::uint32_t index,
                    exec::Execution& execution) {
     const auto& copy = *static_cast<const analysis::CopyPayload*>(of(operand).work);
-    if (execution.failure == nullptr) copy.run(in(replay, *copy.source), in(replay, *copy.target));
+    if (execution.failure != nullptr) return;
+    const analysis::Instance& target = in(replay, *copy.target);
+    analysis::move_data(
+        target, copy.points, [&] { copy.run(in(replay, *copy.source), target); },
+        [&](const std::exception_ptr& error) { return exec::fail(replay, index, error); });
   }
-  static void fill(const void* operand, exec::Replay& replay, std::uint32_t,
+  static void fill(const void* operand, exec::Replay& replay, std::uint32_t index,
                    exec::Execution& execution) {
-    const auto& fill = *static_cast<const trace::Fill*>(of(operand).work);
-    if (execution.failure == nullptr)
-      analysis::FillPayload{&in(replay, *fill.target), fill.points, {}, fill.value_size}.run(
-          *std::get<ReplayValues::Fill>(values(replay).work[of(operand).number]));
+    const auto& recorded = *static_cast<const trace::Fill*>(of(operand).work);
+    if (execution.failure != nullptr) return;
+    const analysis::FillPayload fill{
+        &in(replay, *recorded.target), recorded.points, {}, recorded.value_size};
+    analysis::move_data(
+        *fill.target, fill.points,
+        [&] { fill.run(*std::get<ReplayValues::Fill>(values(replay).work[of(operand).number])); },
+        [&](const std::exception_ptr& error) { return exec::fail(replay, index, error); });
   }
   static void reduce(const void* operand, exec::Replay& replay, std::uint32_t index,
                      exec::Execution& execution) {
     auto reduction = std::get<FutureReduction>(
         std::exchange(values(replay).work[of(operand).number], FutureReduction{}));
-    reduction.run(execution.failure, [&](const std::exception_ptr& error) -> const exec::Failure& {
-      const exec::Failure& failure = exec::fail(replay, index, error);
-      execution.failure = &failure;
-      return failure;
+    reduction.run(exec::FailureRef(execution.failure), [&](const std::exception_ptr& error) {
+      return exec::fail(replay, index, error);
     });
   }
   static void fold(const void* operand, exec::Replay& replay, std::uint32_t index,
                    exec::Execution& execution) {
     auto& fold = std::get<analysis::FoldPayload>(values(replay).work[of(operand).number]);
-    const std::unique_ptr<detail::Accumulator> accumulator(
-        std::exchange(fold.accumulator, nullptr));
-    if (accumulator == nullptr || execution.failure != nullptr) return;
-    const auto& recorded = *static_cast<const trace::Fold*>(of(operand).work);
-    fold.target = &in(replay, *recorded.payload.target);
-    try {
-      fold.run(*accumulator);
-    } catch (...) {  // the operator is the program's
-      execution.failure =
-          &exec::fail(replay, index, std::current_exception(), [&fold] { return fold.who(); });
-    }
+    if (execution.failure != nullptr) return fold.accumulator.reset();
+    fold.target = &in(replay, *static_cast<const trace::Fold*>(of(operand).work)->payload.target);
+    fold.run([&](const std::exception_ptr& error, const exec::Failure::Who& who) {
+      return exec::fail(replay, index, error, who);
+    });
   }
 };
 
@@ -272,10 +272,8 @@ void CompiledTrace::lay_out_task(Index index, std::uint32_t rank, exec::Template
   }
   operand.payload =
       make_payload(launch.payloads.get() + rank * payload_size(plan), launch.shared, rank);
-  if (variant.may_launch || variant.kind == ProcessorKind::gang) {
-    made.run = Runs::shared_task;
-    return;
-  }
+  made.run = Runs::shared_task;
+  if (variant.may_launch || variant.kind == ProcessorKind::gang) return;
   // Such a task runs with less ado: it has no context, and waits for nothing.
   Plain& plain = plain_[index];
   plain.frame.arguments = {operand.payload->arguments(), plan.argument_count};
@@ -284,8 +282,8 @@ void CompiledTrace::lay_out_task(Index index, std::uint32_t rank, exec::Template
   plain.frame.source = &Runs::nothing;
   plain.body = &variant.body;
   made.plain = variant.plain != nullptr ? variant.plain : Runs::plain_task;
-  made.operand = &plain;
-  if (variant.plain != nullptr) made.operand = &plain.frame;
+  made.plain_operand = &plain;
+  if (variant.plain != nullptr) made.plain_operand = &plain.frame;
 }
 
 std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {

@@ -45,10 +45,9 @@ void ReplayCursor::start(CompiledTrace& trace, bool carried) {
   trace_ = &trace;
   replays_ = &trace.replays();
   step_ = 0;
-  const auto matters = [this](const exec::Edge& edge) {
+  const auto matters = [this](const exec::NodeRef& earlier) {
     // A log is told of every edge.
-    return context_.runtime.graph_log() != nullptr || !exec::is_complete(edge.from) ||
-           context_.scope.failures().of(edge.from) != nullptr;
+    return context_.runtime.graph_log() != nullptr || !exec::is_complete(earlier);
   };
   if (carried) {
     std::erase_if(entries_, [&](const trace::Entry& entry) { return !matters(entry.after); });
@@ -91,7 +90,7 @@ void ReplayCursor::await(std::span<const trace::Entry> entries) {
 
 /// The operation reads what the producer makes.
 void ReplayCursor::await(Index operation, const exec::NodeRef& producer) {
-  const trace::Entry entry{operation, {resolve(producer), exec::EdgeKind::data}};
+  const trace::Entry entry{operation, resolve(producer)};
   await({&entry, 1});
 }
 
@@ -161,21 +160,16 @@ void ReplayCursor::take_launch(const LaunchRequest& request, AnyFuture& result) 
   if (!context_.grants.empty()) context_.grants.lend(plan, result.state());
 }
 
-// The task comes after what makes the futures it is given, and fails with them. Those made in this part are
-// its predecessors in the template.
+// The task comes after what makes the futures it is given. Those made in this part are its predecessors in the template.
 void ReplayCursor::take_futures(std::span<detail::FutureState* const> futures, Index operation) {
   const std::uint64_t first = replay_->base + trace_->first_of(begin_);
   for (detail::FutureState* future : futures) {
     const bool own = future->context() == context_.identity;
     for (std::size_t rank = 0; rank < future->points(); ++rank) {
       if (own && future->producer(rank).seq >= first) continue;
-      if (!future->ready(rank)) {
-        await(operation, future->producer(rank));
-        continue;
-      }
-      if (const exec::FailureRef failure = future->failure(rank)) replay_->fail(operation, failure);
-      if (own && context_.runtime.graph_log() != nullptr)
-        awaited_.push_back({operation, {future->producer(rank), exec::EdgeKind::data}});
+      if (!future->ready(rank)) await(operation, future->producer(rank));
+      else if (own && context_.runtime.graph_log() != nullptr)
+        awaited_.push_back({operation, future->producer(rank)});
     }
   }
 }
@@ -263,7 +257,7 @@ void ReplayCursor::log_step() {
   const auto log_edges = [&](const std::vector<trace::RecordedEdge>& edges, Index to,
                              std::uint64_t base) {
     for (const auto& edge : std::ranges::equal_range(edges, to, {}, &trace::RecordedEdge::to))
-      log.edge(context_.id, base + edge.from, replay_->base + to, edge.kind);
+      log.edge(context_.id, base + edge.from, replay_->base + to);
   };
   for (Index i = trace_->first_of(step_); i < recording.steps[step_].operations; ++i) {
     const trace::Operation& operation = recording.operations[i];
@@ -282,7 +276,7 @@ void ReplayCursor::log_step() {
   }
   std::erase_if(awaited_, [&](const trace::Entry& entry) {
     if (entry.operation >= recording.steps[step_].operations) return false;
-    log.edge(context_.id, entry.after.from.seq, replay_->base + entry.operation, entry.after.kind);
+    log.edge(context_.id, entry.after.seq, replay_->base + entry.operation);
     return true;
   });
 }

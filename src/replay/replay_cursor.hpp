@@ -121,7 +121,7 @@ class ReplayCursor {
   ReplayValues* before_values_ = nullptr;  ///< its values
   std::vector<trace::Entry> awaited_;      ///< that a log will be told of
   std::vector<trace::Entry> entries_;      ///< what every replay of the chain comes after
-  std::vector<exec::Edge> after_;          ///< scratch of `await`
+  std::vector<exec::NodeRef> after_;       ///< scratch of `await`
 };
 
 }  // namespace refrain::runtime

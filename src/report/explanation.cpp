@@ -98,7 +98,7 @@ void Explanation::operation(const analysis::LoggedOperation& operation) {
       name_of(operation), operation.kind == NodeKind::task, profile::now_ns(), 0, {}, {}};
 }
 
-void Explanation::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to, exec::EdgeKind) {
+void Explanation::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) {
   const std::lock_guard lock(mutex_);
   const auto before = issued_.find({scope, from});
   if (before != issued_.end()) before->second.successors.push_back({scope, to});

@@ -103,10 +103,8 @@ void GraphFile::operation(const analysis::LoggedOperation& operation) {
                      json_string(tooltip)));
 }
 
-void GraphFile::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
-                     exec::EdgeKind kind) {
-  append(fmt::format("  {} -> {} [style={}];\n", node_name(scope, from), node_name(scope, to),
-                     kind == exec::EdgeKind::data ? "solid" : "dashed"));
+void GraphFile::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) {
+  append(fmt::format("  {} -> {};\n", node_name(scope, from), node_name(scope, to)));
 }
 
 // --- recordings as text -----------------------------------------------------------------------------

@@ -49,15 +49,14 @@ class ReportFile : public Listener {
 };
 
 /// --refrain:graph: the task graph as Graphviz. Tasks are boxes, copies ellipses, fills house shapes, folds triangles
-/// pointing down, the program's own accesses rounded boxes. Edges that carry data are solid, mere order is dashed. The
-/// tooltip is the line of the launch.
+/// pointing down, the program's own accesses rounded boxes. The tooltip is the line of the
+/// launch.
 class GraphFile final : public ReportFile {
  public:
   /// The machine gives the names of memories.
   GraphFile(const std::string& path, const Machine& machine);
   void operation(const analysis::LoggedOperation& operation) override;
-  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
-            exec::EdgeKind kind) override;
+  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) override;
 
  private:
   const Machine& machine_;
@@ -149,8 +148,7 @@ class Explanation final : public Listener {
 
   void executed(const exec::Executed& ran) override;
   void operation(const analysis::LoggedOperation& operation) override;
-  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
-            exec::EdgeKind kind) override;
+  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) override;
   void opened(std::uint64_t identity, std::uint64_t context) override;
   void closed(std::uint64_t identity) override;
   void asked(const LaunchPlan& plan) override;

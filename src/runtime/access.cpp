@@ -43,8 +43,9 @@ exec::FailureRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState
     end_access(node.seq);
     throw;
   }
-  // acquire: partner of whoever passed the failure before granting.
-  exec::FailureRef failure(node.failure.load(std::memory_order_acquire));
+  exec::FailureRef failure;
+  if (reads(privilege)) failure = instance.poison.first_at(points);
+  if (writes(privilege)) instance.poison.write(points, failure);
   if (failure) end_access(node.seq);
   return failure;
 }
@@ -76,7 +77,6 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
                                         Where where, const char* call) {
   runtime.executor().interleave();
   scope.throttle();
-  forget_failures();
   const std::string who = std::string(call) + " at " + to_string(where);
   if (privilege >= Privilege::reduce)
     fail(who, "the program reads and writes; reductions are for tasks");
@@ -153,9 +153,7 @@ analysis::Instance* ContextImpl::attached_to(const data::RegionTree& tree) const
 exec::FailureRef ContextImpl::end_attachments(const data::RegionTree& tree, Where where) {
   exec::FailureRef first;
   while (analysis::Instance* const instance = attached_to(tree)) {
-    const exec::FailureRef failure = end_attachment(*instance, where);
-    if (failure && (!first || exec::comes_before(*failure.get(), *first.get(), identity)))
-      first = failure;
+    first = exec::first_of(first, end_attachment(*instance, where));
   }
   return first;
 }

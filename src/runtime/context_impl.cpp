@@ -1,5 +1,5 @@
 // The life of a context, from its making to the end of what was made in it; the marks of traces; its waits for everything
-// and for futures, after which failures that no data carries any more are forgotten.
+// and for futures.
 
 #include "runtime/context_impl.hpp"
 
@@ -52,7 +52,6 @@ void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) 
   if (rank_or_all == all && !state.ready())
     runtime.executor().wait(
         scope, [&] { return state.ready(); }, {}, nullptr);
-  forget_failures();
 }
 
 // --- the end -----------------------------------------------------------------------------------------
@@ -71,7 +70,7 @@ void ContextImpl::finish() {
   }
   scope.drain(nullptr);
   bring_all_home();
-  exec::FailureRef failure(scope.take_failure());
+  exec::FailureRef failure = scope.failures().take();
   if (!failure) failure = poison_at_home();
   attached.clear();
   for (const Grant& grant : grants.all) analysis.end_field(*grant.state);
@@ -131,8 +130,7 @@ void Context::fence(Where where) {
     impl_.runtime.executor().interleave();
     impl_.scope.drain(&impl_.analysis.info_for("fence", where));
     impl_.bring_all_home();
-    impl_.forget_failures();
-    if (const exec::FailureRef failure = impl_.scope.take_failure()) failure->rethrow();
+    if (const exec::FailureRef failure = impl_.scope.failures().take()) failure->rethrow();
   });
 }
 

@@ -74,10 +74,8 @@ void fold_range(const detail::FutureState& values, const ReductionOp& op, std::s
 
 void run_reduce(exec::Node& node, exec::Execution& execution) {
   auto& reduction = node.payload_as<FutureReduction>();
-  reduction.run(execution.failure,
-                [&node](const std::exception_ptr& error) -> const exec::Failure& {
-                  return exec::fail(node, error);
-                });
+  reduction.run(exec::FailureRef(execution.failure),
+                [&node](const std::exception_ptr& error) { return exec::fail(node, error); });
   reduction.~FutureReduction();
 }
 

@@ -91,7 +91,7 @@ void ContextImpl::await_home(const Grant& grant) {
   };
   for (const auto& piece : grant.state->sets()) {
     const analysis::Use& use = piece->at(grant.home);
-    use.for_each_failing(await);
+    use.for_each_last_writer(await);
     for (const exec::NodeRef& reader : use.readers) await(reader);
   }
 }
@@ -99,15 +99,7 @@ void ContextImpl::await_home(const Grant& grant) {
 exec::FailureRef ContextImpl::poison_at_home() const {
   for (const Grant& grant : grants.all) {
     if (grant.home == nullptr || grant.privilege == Privilege::read) continue;
-    for (const auto& piece : grant.state->sets()) {
-      const analysis::Use* use = piece->find(grant.home);
-      if (use == nullptr) continue;
-      const exec::Failure* earliest = nullptr;
-      use->for_each_failing([&](const exec::NodeRef& writer) {
-        earliest = exec::first_of(earliest, scope.failures().of(writer), scope.identity());
-      });
-      if (earliest != nullptr) return exec::FailureRef(earliest);
-    }
+    if (exec::FailureRef failure = grant.home->poison.first_at(grant.points)) return failure;
   }
   return {};
 }

@@ -129,11 +129,7 @@ void issue_fill(ContextImpl& context, const AnyRegion& region, const AnyField& f
            field.type->size, given->points(), given->type().size);
     const bool own = given->context() == context.identity;
     if (own) value->producer = context.producer_of(*given, 0);
-    if (const exec::FailureRef failure = given->ready(0) ? given->failure(0) : exec::FailureRef()) {
-      if (!own) failure->rethrow();
-      // It may have been forgotten (forget_failures); what the fill is read by asks the producer.
-      context.scope.failures().note({context.identity, value->producer.seq}, failure);
-    }
+    else if (given->failure(0)) given->failure(0)->rethrow();
   }
   context.traces.make(
       {CallKind::fill, where, {&region, &field}}, {&given, given != nullptr ? 1U : 0U}, {&state},
@@ -174,7 +170,6 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
   impl_.make_call("copy", where, [&](const std::string& who) {
     impl_.runtime.executor().interleave();
     impl_.scope.throttle();
-    impl_.forget_failures();
     impl_.check_usable(source, who.c_str());
     impl_.check_usable(target, who.c_str());
     const data::IndexSpaceRef points = target.tree->node(target.node).space;

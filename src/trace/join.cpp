@@ -9,12 +9,12 @@ namespace refrain::trace {
 
 namespace {
 
-/// Sorts edges by target and source; of two between the same operations the stronger one stays.
+/// Sorts edges by target and source; of two between the same operations one stays.
 void merge(std::vector<RecordedEdge>& edges) {
-  std::ranges::sort(edges, {}, [](const RecordedEdge& edge) {
-    return std::pair(std::uint64_t{edge.to} << 32 | edge.from, edge.kind == exec::EdgeKind::order);
-  });
-  const auto ends = [](const RecordedEdge& edge) { return std::pair(edge.from, edge.to); };
+  const auto ends = [](const RecordedEdge& edge) {
+    return std::uint64_t{edge.to} << 32 | edge.from;
+  };
+  std::ranges::sort(edges, {}, ends);
   edges.erase(std::ranges::unique(edges, {}, ends).begin(), edges.end());
 }
 
@@ -35,7 +35,7 @@ class Joiner {
     for (Index i = 0; i < end.effects; ++i) add(recording.effects[i]);
     for (const RecordedEdge& edge : recording.edges)
       if (edge.to < end.operations)
-        made_->edges.push_back({edge.from + operation_, edge.to + operation_, edge.kind});
+        made_->edges.push_back({edge.from + operation_, edge.to + operation_});
     add_once(made_->fields, recording.fields);
     add_once(made_->trees, recording.trees);
   }
@@ -87,8 +87,8 @@ class Joiner {
     if (effect.change != analysis::StateChange::empty_use) effect.place = places_[effect.place];
     effect.by += effect.change == analysis::StateChange::pend ? step_ : operation_;
     made_->effects.push_back(effect);
-    outcome_.apply(effect, [&](OperationRef earlier, exec::EdgeKind kind) {
-      if (earlier.number < operation_) made_->edges.push_back({earlier.number, effect.by, kind});
+    outcome_.apply(effect, [&](OperationRef earlier) {
+      if (earlier.number < operation_) made_->edges.push_back({earlier.number, effect.by});
     });
   }
 

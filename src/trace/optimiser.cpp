@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -43,10 +44,8 @@ class Reduction {
   /// all later, by so many numbers as `shift`. Appends those of the given edges that stay to `kept`.
   void add(std::span<const RecordedEdge> fixed, std::uint32_t shift, std::span<RecordedEdge> given,
            std::vector<RecordedEdge>& kept) {
-    // From the latest operations first; of edges from one operation the data edge.
-    std::ranges::sort(given, {}, [](const RecordedEdge& edge) {
-      return std::pair(~edge.from, edge.kind == exec::EdgeKind::order);
-    });
+    // From the latest operations first.
+    std::ranges::sort(given, std::greater<>(), &RecordedEdge::from);
     const auto before = static_cast<std::ptrdiff_t>(kept.size());
     if (result_.steps > most_steps_) {
       result_.unexamined += given.size();
@@ -55,13 +54,13 @@ class Reduction {
       row_ = &reached_[in_rows_ ? to_ * blocks_ : 0];
       earliest_ = in_rows_ ? 0 : given.empty() ? ~std::uint32_t{0} : given.back().from;
       swept_ = 0;
-      for (const RecordedEdge& edge : fixed) join(edge.from + shift, edge.kind);
+      for (const RecordedEdge& edge : fixed) join(edge.from + shift);
       for (const RecordedEdge& edge : given) {
-        if (is_reached_from(edge.from, edge.kind)) continue;
-        join(edge.from, edge.kind);
+        if (is_reached_from(edge.from)) continue;
+        join(edge.from);
         kept.push_back(edge);
       }
-      if (!in_rows_ && !given.empty()) row_[earliest_ / kBits] = {};
+      if (!in_rows_ && !given.empty()) row_[earliest_ / kBits] = 0;
     }
     std::reverse(kept.begin() + before, kept.end());
     first_edge_[++to_] = edges_.size();
@@ -69,55 +68,36 @@ class Reduction {
 
  private:
   static constexpr std::uint32_t kBits = 64, kFew = 2048;
-  /// A bit for each of 64 operations: whether it reaches the present one, by any path or by data edges alone.
-  struct Reached {
-    std::uint64_t any = 0, data = 0;
-  };
-  struct Edge {
-    std::uint32_t from;
-    bool data;
-  };
 
-  bool is_reached_from(std::uint32_t from, exec::EdgeKind kind) {
+  bool is_reached_from(std::uint32_t from) {
     if (!in_rows_ && swept_ > from) sweep_to(from);
-    const Reached& block = row_[from / kBits];
-    return ((kind == exec::EdgeKind::data ? block.data : block.any) >> from % kBits & 1) != 0;
+    return (row_[from / kBits] >> from % kBits & 1) != 0;
   }
-  void join(std::uint32_t from, exec::EdgeKind kind) {
-    const bool data = kind == exec::EdgeKind::data;
-    mark(from, data);
+  void join(std::uint32_t from) {
+    mark(from);
     if (!in_rows_) {
-      edges_.push_back({from, data});
+      edges_.push_back(from);
       swept_ = std::max(swept_, from);
       return;
     }
-    for (std::size_t at = 0; at <= from / kBits; ++at, ++result_.steps) {
-      const Reached& earlier = reached_[from * blocks_ + at];
-      row_[at].any |= earlier.any;
-      if (data) row_[at].data |= earlier.data;
-    }
+    for (std::size_t at = 0; at <= from / kBits; ++at, ++result_.steps)
+      row_[at] |= reached_[from * blocks_ + at];
   }
-  void mark(std::uint32_t from, bool data) {
-    if (from < earliest_) return;
-    Reached& block = row_[from / kBits];
-    block.any |= std::uint64_t{1} << from % kBits;
-    block.data |= std::uint64_t{data} << from % kBits;
+  void mark(std::uint32_t from) {
+    if (from >= earliest_) row_[from / kBits] |= std::uint64_t{1} << from % kBits;
   }
   /// Goes on down to the operation above `from`. The marks that have been passed are taken away.
   void sweep_to(std::uint32_t from) {
     for (std::uint32_t at = swept_ / kBits;; --at) {
-      Reached& block = row_[at];
+      std::uint64_t& block = row_[at];
       const std::uint64_t above = at == from / kBits ? ~std::uint64_t{1} << from % kBits : ~0ull;
-      while (const std::uint64_t left = block.any & above) {
+      while (const std::uint64_t left = block & above) {
         const auto bit = static_cast<std::uint32_t>(std::bit_width(left) - 1);
-        const std::uint64_t mark_here = std::uint64_t{1} << bit;
-        const bool data = (block.data & mark_here) != 0;
-        block.any &= ~mark_here;
-        block.data &= ~mark_here;
+        block &= ~(std::uint64_t{1} << bit);
         const std::size_t operation = at * kBits + bit;
         for (std::size_t i = first_edge_[operation]; i < first_edge_[operation + 1];
              ++i, ++result_.steps)
-          mark(edges_[i].from, data && edges_[i].data);
+          mark(edges_[i]);
       }
       ++result_.steps;
       if (at == from / kBits) break;
@@ -127,11 +107,12 @@ class Reduction {
 
   const std::size_t blocks_;  ///< of 64 operations
   const bool in_rows_;
-  std::vector<Edge> edges_;                 ///< that stay, by target
-  std::vector<std::size_t> first_edge_;     ///< of each target
-  std::vector<Reached> reached_;            ///< by operation, if in rows, and block
+  std::vector<std::uint32_t> edges_;     ///< that stay, by target: where from
+  std::vector<std::size_t> first_edge_;  ///< of each target
+  /// By operation, if in rows, and block: a bit for each of 64 operations, whether it reaches the one of the row.
+  std::vector<std::uint64_t> reached_;
   std::size_t to_ = 0;                      ///< the present operation
-  Reached* row_ = nullptr;                  ///< its row
+  std::uint64_t* row_ = nullptr;            ///< its row
   std::uint32_t earliest_ = 0, swept_ = 0;  ///< predecessor; the operations above have been swept
   const std::uint64_t most_steps_;
   OptimisedEdges& result_;

@@ -6,13 +6,12 @@
 // of one replay to any operation of the next replay of the same recording; only idempotent recordings have them. So
 // every edge leads from an earlier launch to a later one.
 //
-// Implied edges. Every edge orders its ends; a data edge also carries failures. So a data edge is implied by a path of
-// data edges between its ends, an order edge by any path. Carried edges are examined in the graph unrolled once, one
+// Implied edges. An edge is implied by a path of other edges between its ends. Carried edges are examined in the graph unrolled once, one
 // replay and the next: a path that implies one crosses between the replays exactly once, by another carried edge. Inner
 // edges are implied by inner edges alone, since edges never lead backwards.
 //
-// Guarantees. The edges that stay are among the given ones, order the same operations, and pass failures to the same
-// operations, in one replay and in any number of successive ones. The path that implies an edge lies, in launch order,
+// Guarantees. The edges that stay are among the given ones, order the same operations, in one replay and in any
+// number of successive ones. The path that implies an edge lies, in launch order,
 // before the edge's target. So of a trace that is left early, the issued part is reduced as if the trace ended there.
 //
 // Cost: sorting; and for each operation of a short recording a word for each 64 operations before it and edge that stays,

@@ -13,7 +13,7 @@ using analysis::StateChange;
 Outcome::Outcome(const Recording& of, Index effects) : recording(&of) {
   places.reserve(of.places.size());
   while (places.size() < of.places.size()) add_place();
-  for (Index at = 0; at < effects; ++at) apply(of.effects[at], [](OperationRef, exec::EdgeKind) {});
+  for (Index at = 0; at < effects; ++at) apply(of.effects[at], [](OperationRef) {});
 }
 
 void Outcome::add_place() {
@@ -60,14 +60,13 @@ void find_entry_uses(Recording& recording, Outcome& outcome) {
              recording.per_replay_of(effect.instance) != nullptr)
       recording.own[effect.instance->position].users.push_back(effect.by);
     bool enters = false;
-    outcome.apply(effect,
-                  [&](OperationRef earlier, exec::EdgeKind) { enters |= !is_recorded(earlier); });
+    outcome.apply(effect, [&](OperationRef earlier) { enters |= !is_recorded(earlier); });
     if (!enters) continue;
     const bool begins_group =
         effect.change == StateChange::fold &&
         outcome.places[effect.place].find(effect.instance)->group->folds.front() != kJoined;
     uses.push_back({effect.by, effect.place, effect.instance,
-                    begins_group ? StateChange::read_write : effect.change});
+                    begins_group ? StateChange::write : effect.change});
   }
   if (!std::ranges::is_sorted(uses, {}, &EntryUse::operation))
     std::ranges::stable_sort(uses, {}, &EntryUse::operation);
@@ -96,8 +95,8 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
 
 /// The carried edges are those to the next replay's operations: its uses on entry are applied to the outcome of this
 /// one. After a write nothing enters at its place and instance, so its own transition is not needed. The first fold of a
-/// group is such a write. Between two operations there is one edge, of the stronger kind. The edges come by target, as
-/// the uses on entry do.
+/// group is such a write. Between two operations there is one edge. The edges come by target, as the uses on entry
+/// do.
 ///
 /// gnu::flatten: the transitions are inlined; to call them takes as long as all that they do. `add` stays in registers,
 /// too; a copy would be read in wider words than those just written.
@@ -112,14 +111,13 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
     REFRAIN_ASSERT(left != nullptr, "an instance that ends in the recording is its own");
     const bool folds = use.change == StateChange::fold;
     const analysis::FoldFunction fold = folds ? recording.fold_of(use.operation) : nullptr;
-    const auto add = [&](OperationRef earlier, exec::EdgeKind kind) {
+    const auto add = [&](OperationRef earlier) {
       use.after_joined |= folds && earlier == kJoined;
       if (earlier.number >= next) return;
       std::size_t& edge = last[earlier.number];
-      if (edge == 0 || carried[edge - 1].to != use.operation) {
-        carried.push_back({earlier.number, use.operation, kind});
-        edge = carried.size();
-      } else if (kind == exec::EdgeKind::data) carried[edge - 1].kind = kind;
+      if (edge != 0 && carried[edge - 1].to == use.operation) return;
+      carried.push_back({earlier.number, use.operation});
+      edge = carried.size();
     };
     if (folds || use.change == StateChange::read)
       analysis::apply(*left, use.change, fold, OperationRef{use.operation + next}, add);
@@ -157,14 +155,12 @@ void bring_folds_forward(const analysis::Analysis& analysis,
   if (left.folds.front() != kJoined) {
     analysis::FoldGroup<exec::NodeRef> group{left.fold, {}, {}};
     bool entered = false;
-    for (const auto& [earlier, kind] : left.before) entered |= !is_recorded(earlier);
+    for (const OperationRef earlier : left.before) entered |= !is_recorded(earlier);
     if (entered)
-      analysis::before_write(use, true,
-                             [&group](const exec::NodeRef& earlier, exec::EdgeKind kind) {
-                               group.before.push_back({earlier, kind});
-                             });
-    for (const auto& [earlier, kind] : left.before)
-      if (is_recorded(earlier)) group.before.push_back({replay.operation(earlier.number), kind});
+      analysis::before_write(
+          use, [&group](const exec::NodeRef& earlier) { group.before.push_back(earlier); });
+    for (const OperationRef earlier : left.before)
+      if (is_recorded(earlier)) group.before.push_back(replay.operation(earlier.number));
     use.writer = {};
     use.readers.clear();
     use.group.emplace(std::move(group));
@@ -234,7 +230,8 @@ void add_standing_readers(const analysis::Analysis& analysis, const Outcome& out
   note_empty_uses(outcome, replay);
 }
 
-Entries entries(const Recording& recording, const std::function<bool(const exec::Edge&)>& matters) {
+Entries entries(const Recording& recording,
+                const std::function<bool(const exec::NodeRef&)>& matters) {
   Entries found;
   for (const EntryUse& entry : recording.entry_uses) {
     analysis::Instance* instance = analysis::present(entry.instance);
@@ -242,18 +239,15 @@ Entries entries(const Recording& recording, const std::function<bool(const exec:
     const analysis::Use* use = recording.places[entry.place].set->find(instance);
     if (use == nullptr) continue;
     const analysis::FoldFunction fold = recording.fold_of(entry.operation);
-    const auto add = [&](const exec::NodeRef& earlier, exec::EdgeKind kind) {
-      const Entry after{entry.operation, {earlier, kind}};
-      if (!matters(after.after)) return;
-      found.first.push_back(after);
-      if (entry.standing) found.later.push_back(after);
+    const auto add = [&](const exec::NodeRef& earlier) {
+      if (!matters(earlier)) return;
+      found.first.push_back({entry.operation, earlier});
+      if (entry.standing) found.later.push_back({entry.operation, earlier});
     };
     analysis::before(*use, entry.change, fold, add);
     if (entry.after_joined && use->joins_group(fold))
       for (const exec::NodeRef& joined : use->group->folds)
-        if (const Entry after{entry.operation, {joined, exec::EdgeKind::data}};
-            matters(after.after))
-          found.later.push_back(after);
+        if (matters(joined)) found.later.push_back({entry.operation, joined});
   }
   return found;
 }

@@ -59,7 +59,7 @@ struct Outcome {
   void add_place();
   /// The first use of an instance there.
   UseAfter& add_use(PlaceAfter& place, analysis::Instance* instance);
-  /// Applies the recording's next effect. Calls add(operation, kind) for the predecessors that it gives its operation.
+  /// Applies the recording's next effect. Calls add(operation) for the predecessors that it gives its operation.
   template <class Add>
   void apply(const Effect& effect, Add add);
 };
@@ -100,15 +100,16 @@ void add_standing_readers(const analysis::Analysis& analysis, const Outcome& out
 /// A predecessor that an operation has from before the trace.
 struct Entry {
   Index operation = 0;
-  exec::Edge after;
+  exec::NodeRef after;
 };
 /// When the trace is entered now: those of this replay, and those of each that follows it in a chain; by operation.
 struct Entries {
   std::vector<Entry> first, later;
 };
 
-/// All of them for which `matters(edge)`.
-Entries entries(const Recording& recording, const std::function<bool(const exec::Edge&)>& matters);
+/// All of them for which `matters(predecessor)`.
+Entries entries(const Recording& recording,
+                const std::function<bool(const exec::NodeRef&)>& matters);
 
 // --- templates -----------------------------------------------------------------------------------------------
 
@@ -140,8 +141,7 @@ void Outcome::apply(const Effect& effect, Add add) {
       if (use.writer == kBefore && use.readers.size() == 1) {  // it may join a group
         use.writer = {};
         use.readers.clear();
-        use.group.emplace(
-            {fold, {kJoined}, {{kBefore, exec::EdgeKind::order}, {kBefore, exec::EdgeKind::data}}});
+        use.group.emplace({fold, {kJoined}, {kBefore}});
       }
     }
     analysis::apply(use, effect.change, fold, OperationRef{effect.by}, add);

@@ -159,7 +159,7 @@ void Recorder::origin(const exec::Node& node, const analysis::Origin& origin) {
   made.argument = origin.argument;
 }
 
-void Recorder::operation(const exec::Node& node, std::span<const exec::Edge> predecessors) {
+void Recorder::operation(const exec::Node& node, std::span<const exec::NodeRef> predecessors) {
   const Index index = index_of(node.seq);
   Operation& made = at(node.seq);
   made.kind = node.kind;
@@ -169,9 +169,9 @@ void Recorder::operation(const exec::Node& node, std::span<const exec::Edge> pre
   rename_instances(made.work, [this](const analysis::Instance* instance) {
     return own_.name_of(const_cast<analysis::Instance&>(*instance));
   });
-  for (const exec::Edge& edge : predecessors)
-    if (const Index from = index_of(edge.from.seq); from != kNone)
-      made_.edges.push_back({from, index, edge.kind});
+  for (const exec::NodeRef& earlier : predecessors)
+    if (const Index from = index_of(earlier.seq); from != kNone)
+      made_.edges.push_back({from, index});
 }
 
 // --- the end ---------------------------------------------------------------------------------------

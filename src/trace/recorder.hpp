@@ -54,7 +54,7 @@ class Recorder final : public analysis::StateLog {
   void ends(analysis::FieldState& field) override;
   void gives_up(analysis::Instance& instance) override;
   void origin(const exec::Node& operation, const analysis::Origin& origin) override;
-  void operation(const exec::Node& operation, std::span<const exec::Edge> predecessors) override;
+  void operation(const exec::Node& operation, std::span<const exec::NodeRef> predecessors) override;
   void untraceable(const char* what) override;
 
  private:

@@ -36,7 +36,6 @@ class Tracing final : public DeferredState {
   void begin(const Trace& trace, const Where& where) {
     Parts& parts = made();
     parts.marked.check(trace, where);
-    context_.forget_failures();
     parts.found.interrupt();
     parts.marked.begin(trace, where);
   }

@@ -276,9 +276,8 @@ TEST(TraceRule6, DetachingLooks) {
   EXPECT_GE(counters.replays, 9u);
 }
 
-TEST(TraceRule6, ForgettingFailuresLooks) {
-  // Beyond some thousand, a context forgets the failures that no data carries. A wait in the middle of a
-  // replay may be when; what the replay before has left failed is.
+TEST(TraceRule6, ManyFailuresStayWithTheirData) {
+  // Beyond some thousand, a scope forgets the failures that it has told. A wait in the middle of a replay comes between.
   const Task refuse{"refuse", [](ReadWrite<double>) { throw std::runtime_error("no"); }};
   for (int rounds = 1; rounds < 9; ++rounds) {
     Options options;

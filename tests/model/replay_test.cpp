@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -140,8 +141,7 @@ TEST_P(ReplaysOnBoth, ASlowChainHoldsNobodyBack) {
       Replay* replay = nullptr;
       for (int i = 0; i < 6; ++i) {
         replay = &replays.begin(i > 0);
-        const Edge edge{held};
-        if (i == 0) replays.add_preconditions(*replay, 0, {&edge, 1});
+        if (i == 0) replays.add_preconditions(*replay, 0, {&held, 1});
         replays.issue(*replay, 2);
       }
       wait_for(scope, replays.ref(*replay, 1));
@@ -215,9 +215,8 @@ TEST_P(ReplaysOnBoth, ADeadlockNamesTheChain) {
     {
       Replays replays(*executor_, scope, *chains_);
       const NodeRef held = hold(scope);
-      const Edge edge{held};
       Replay* replay = &replays.begin(false);
-      replays.add_preconditions(*replay, 0, {&edge, 1});
+      replays.add_preconditions(*replay, 0, {&held, 1});
       replays.issue(*replay, 2);
       const std::string advance = "task 'advance' launched at " + to_string(info_.where);
       std::string text = "deadlock: the program waits for " + advance;
@@ -261,12 +260,52 @@ TEST_P(ReplaysOnBoth, SlotsAreUsedAgain) {
   });
 }
 
+// A plain run that throws is ended by the other run, which is told of the failure. While there is one in the process, the
+// other run does everything.
+TEST_P(ReplaysOnBoth, WhatThrowsIsEndedByTheOtherRun) {
+  struct Seen {
+    int plain = 0, full = 0;
+    std::uint64_t failed = 0;
+  } seen;
+  Template::Operation operation;
+  operation.plain = [](const void* to) {
+    if (++static_cast<Seen*>(const_cast<void*>(to))->plain == 3) throw std::runtime_error("third");
+  };
+  operation.run = [](const void* to, Replay& replay, std::uint32_t index, Execution& execution) {
+    Seen& noted = *static_cast<Seen*>(const_cast<void*>(to));
+    ++noted.full;
+    if (execution.failure == nullptr) return;
+    EXPECT_EQ(execution.failure->origin().seq, replay.base + index);
+    noted.failed = replay.base + index;
+  };
+  operation.operand = operation.plain_operand = &seen;
+  operation.info = &info_;
+  const Template::Edge carried[] = {{0, 0}};
+  const Template recorded({operation}, {}, carried, false);
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 100);
+    {
+      Replays replays(*executor_, scope, recorded);
+      for (int i = 0; i < 5; ++i) replays.issue(replays.begin(i > 0), 1);
+      replays.abandon();
+      scope.drain(nullptr);
+      EXPECT_EQ(seen.plain, 3);
+      EXPECT_EQ(seen.full, 3) << "the third, and those behind it";
+      EXPECT_EQ(seen.failed, 3U);
+      const FailureRef failure = scope.failures().take();
+      ASSERT_NE(failure, nullptr);
+      EXPECT_EQ(failure->origin().seq, 3U);
+    }
+  });
+  EXPECT_FALSE(Failure::any());
+}
+
 // What waits for somebody outside, nobody else can wait for: replays go on beyond the window, as far as their own
 // slots reach, and so does what is launched beside them.
 TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
   std::atomic<int> ran{0};
   Template::Operation operation;
-  operation.plain = [](const void* count) {
+  operation.run = [](const void* count, Replay&, std::uint32_t, Execution&) {
     ++*static_cast<std::atomic<int>*>(const_cast<void*>(count));
   };
   operation.operand = &ran;
@@ -279,13 +318,12 @@ TEST_P(ReplaysOnBoth, WhatIsHeldUpHoldsNobodyElseUp) {
       Replays first(*executor_, scope, recorded), second(*executor_, scope, recorded);
       const NodeRef held = hold(scope);
       scope.window().hold_open(+1);
-      const Edge edge{held};
       for (Replays* replays : {&first, &second}) {
         Replay* replay = nullptr;
         for (int i = 0; i < 5; ++i) {
           replay = &replays->begin(i > 0);
           for (std::uint32_t index = 0; index < 2 && i == 0; ++index)
-            replays->add_preconditions(*replay, index, {&edge, 1});
+            replays->add_preconditions(*replay, index, {&held, 1});
           replays->issue(*replay, 2);
         }
         replays->leave(*replay);

@@ -62,7 +62,7 @@ void nest(Node& node, Execution& execution) {
   child.run = nest;
   execution.executor.publish(child, {});
   inner.drain(node.info);
-  if (const FailureRef failure = inner.take_failure()) failure->rethrow();
+  if (const FailureRef failure = inner.failures().take()) failure->rethrow();
 }
 
 TEST(SeededExecutor, ABodyForWhichNoStackIsLeftFails) {
@@ -81,7 +81,7 @@ TEST(SeededExecutor, ABodyForWhichNoStackIsLeftFails) {
         node.run = nest;
         executor.publish(node, {});
         scope.drain(&info);
-        const FailureRef failure = scope.take_failure();
+        const FailureRef failure = scope.failures().take();
         ASSERT_NE(failure, nullptr);
         try {
           failure->rethrow();

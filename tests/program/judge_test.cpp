@@ -49,7 +49,7 @@ struct Forged {
     for (const auto& o : operations) {
       recorder.operation(o);
       for (const auto& [from, to] : edges)
-        if (to == o.seq) recorder.edge(0, from, to, exec::EdgeKind::data);
+        if (to == o.seq) recorder.edge(0, from, to);
     }
   }
 };

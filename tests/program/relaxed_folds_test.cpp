@@ -44,11 +44,10 @@ class Graph {
   }
 
   [[nodiscard]] int count(exec::NodeKind kind) const { return static_cast<int>(all(kind).size()); }
-  /// Joined directly, and by data.
+  /// Directly.
   [[nodiscard]] bool joined(int from, int to) const {
-    return std::ranges::any_of(log().edges, [&](const ContextLog::Edge& e) {
-      return e.from == from && e.to == to && e.kind == exec::EdgeKind::data;
-    });
+    return std::ranges::any_of(
+        log().edges, [&](const ContextLog::Edge& e) { return e.from == from && e.to == to; });
   }
   [[nodiscard]] bool ordered(int from, int to) const {
     return std::ranges::any_of(log().edges, [&](const ContextLog::Edge& e) {

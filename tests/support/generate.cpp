@@ -43,7 +43,6 @@ class Generator {
             }),
         interpreter_(plan_.shapes, plan_.tasks) {
     plan_.seed = seed;
-    plan_.relaxed = !options.failures;
     const int shapes = random_.between(1, 3);
     for (int i = 0; i < shapes; ++i)
       plan_.shapes.push_back(random_shape(random_, options.max_dim, options.by_data));

@@ -155,7 +155,7 @@ Failure Interpreter::run_point(const Resolved& r, PointTask& task, FutureValue& 
 /// What a task that failed leaves behind.
 void Interpreter::leave(const PointTask& task, Failure failure) {
   for (const ResolvedArgument& a : task.arguments)
-    if (a.privilege == Privilege::reduce) poison_.write(a, first_of(failure, poison_.of(a)));
+    if (a.privilege == Privilege::reduce) poison_.fold(a, failure);
     else if (writes(a.privilege)) poison_.write(a, failure);
 }
 
@@ -182,9 +182,8 @@ Failure Interpreter::run_body_of(const Resolved& r, PointTask& task, FutureValue
     const ResolvedArgument& a = task.arguments[i];
     if (a.privilege == Privilege::write) poison_.write(a, {});
     auto* accumulator = dynamic_cast<AccumulatorView*>(views[i].get());
-    if (accumulator == nullptr) continue;
-    if (const Failure before = poison_.of(a)) poison_.write(a, before);  // not folded, then
-    else accumulator->fold_into(fold_target(a));
+    // What is poisoned stays so.
+    if (accumulator != nullptr) accumulator->fold_into(fold_target(a));
   }
   make_result(result.kind, digest, result.values.back().data());
   return {};
@@ -250,16 +249,13 @@ void Interpreter::copy(const Resolved& r) {
   const Shape& from = *trees_[static_cast<std::size_t>(r.source.tree)].shape;
   const Shape& to = *trees_[static_cast<std::size_t>(r.target.tree)].shape;
   const std::size_t size = size_of(to.fields[static_cast<std::size_t>(r.target.field)]);
-  ResolvedArgument read = r.source;  // only what the target takes
-  read.points = 0;
   for (int i = 0; i < static_cast<int>(to.points.size()); ++i) {
     if (!has(r.target.points, i)) continue;
     const int j = from.find(to.points[static_cast<std::size_t>(i)]);
-    read.points |= Mask{1} << j;
     std::memcpy(address(r.target.tree, r.target.field, i),
                 address(r.source.tree, r.source.field, j), size);
+    poison_.write(r.target.tree, r.target.field, i, poison_.at(r.source.tree, r.source.field, j));
   }
-  poison_.write(r.target, poison_.of(read));
 }
 
 void Interpreter::access(const Resolved& r) {

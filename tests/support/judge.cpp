@@ -208,15 +208,14 @@ void GraphRecorder::operation(const analysis::LoggedOperation& operation) {
   log.operations.push_back(operation);
 }
 
-void GraphRecorder::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
-                         exec::EdgeKind kind) {
+void GraphRecorder::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) {
   const std::lock_guard lock(mutex_);
   ContextLog& log = contexts_[scope];
   const auto a = log.position.find(from), b = log.position.find(to);
   if (a == log.position.end() || b == log.position.end() || a->second >= b->second)
     log.complaints.push_back(
         fmt::format("an edge from {} to {} joins no earlier to a later operation", from, to));
-  else log.edges.push_back({a->second, b->second, kind});
+  else log.edges.push_back({a->second, b->second});
 }
 
 const ContextLog& GraphRecorder::log_of(const PointTask* parent) const {

@@ -22,7 +22,6 @@ namespace refrain::test {
 struct ContextLog {
   struct Edge {
     int from, to;  ///< positions in `operations`
-    exec::EdgeKind kind;
   };
   std::vector<analysis::LoggedOperation> operations;
   std::vector<Edge> edges;
@@ -34,8 +33,7 @@ struct ContextLog {
 class GraphRecorder : public runtime::Listener {
  public:
   void operation(const analysis::LoggedOperation& operation) override;
-  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to,
-            exec::EdgeKind kind) override;
+  void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) override;
 
   /// The log of the program (null), or of the children of a point of a nested task; empty if there is none.
   [[nodiscard]] const ContextLog& log_of(const PointTask* parent) const;

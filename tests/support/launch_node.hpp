@@ -13,7 +13,7 @@ namespace refrain::test {
 
 using NodeBody = std::function<void(exec::Node&, exec::Execution&)>;
 
-/// Launches a node that runs `body` after those in `after` (data edges).
+/// Launches a node that runs `body` after those in `after`.
 inline exec::NodeRef launch_node(exec::Executor& executor, exec::Scope& scope,
                                  const exec::NodeInfo& info, NodeBody body,
                                  const std::vector<exec::NodeRef>& after = {},
@@ -29,10 +29,7 @@ inline exec::NodeRef launch_node(exec::Executor& executor, exec::Scope& scope,
     if (!execution.failure) (*owned)(self, execution);
   };
   const exec::NodeRef ref{&node, node.seq};
-  std::vector<exec::Edge> edges;
-  edges.reserve(after.size());
-  for (const exec::NodeRef& from : after) edges.push_back({from, exec::EdgeKind::data});
-  executor.publish(node, edges);
+  executor.publish(node, after);
   return ref;
 }
 

@@ -175,9 +175,6 @@ struct Statement {
 
 struct Plan {
   std::uint64_t seed = 0;
-  /// Whether relaxed reductions are that. Not where bodies throw: a failed fold leaves its fellows alone, but a
-  /// fold in another memory comes after a copy, so what lacks values would depend on the mapping.
-  bool relaxed = true;
   std::vector<Shape> shapes;
   std::vector<TaskSpec> tasks;
   std::vector<Statement> statements;

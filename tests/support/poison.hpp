@@ -3,8 +3,8 @@
 // should have written them threw, and what the program has not been told yet.
 //
 // Point tasks are numbered in program order. Where several failures meet, that of the task launched first
-// stays. An operation that reads poisoned data does not run, and poisons what it would have written; a
-// write that reads nothing heals.
+// stays. A task that reads poisoned data does not run, and poisons what it would have written; a
+// write that reads nothing heals. Copies and contributions go on point by point.
 
 #include <map>
 #include <tuple>
@@ -27,14 +27,26 @@ class Poison {
   [[nodiscard]] Failure of(const ResolvedArgument& a) const {
     Failure found;
     for (int i = 0; i < max_points; ++i)
-      if (const auto at = data_.find({a.tree, a.field, i}); has(a.points, i) && at != data_.end())
-        found = first_of(found, at->second);
+      if (has(a.points, i)) found = first_of(found, at(a.tree, a.field, i));
     return found;
+  }
+  /// Of one point.
+  [[nodiscard]] Failure at(int tree, int field, int point) const {
+    const auto found = data_.find({tree, field, point});
+    return found == data_.end() ? Failure{} : found->second;
+  }
+  void write(int tree, int field, int point, Failure failure) {
+    data_[{tree, field, point}] = failure;
+  }
+  /// Contributions to the argument are lost.
+  void fold(const ResolvedArgument& a, Failure failure) {
+    for (int i = 0; i < max_points; ++i)
+      if (has(a.points, i)) write(a.tree, a.field, i, first_of(at(a.tree, a.field, i), failure));
   }
   /// An operation wrote the argument, or failed to.
   void write(const ResolvedArgument& a, Failure failure) {
     for (int i = 0; i < max_points; ++i)
-      if (has(a.points, i)) data_[{a.tree, a.field, i}] = failure;
+      if (has(a.points, i)) write(a.tree, a.field, i, failure);
   }
   void thrown(Failure failure) { untold_[failure.thrower] = failure; }
   void told(Failure failure) { untold_.erase(failure.thrower); }

@@ -24,7 +24,7 @@ void plan_edges(Random& random, PlannedNode& node, int index, int reach) {
   const int wanted = below(random, 4) == 0 ? below(random, 12) : below(random, 4);
   for (int e = 0; e < wanted && index > 0; ++e) {
     const int from = index - 1 - below(random, std::min(index, reach));
-    node.edges.push_back({from, static_cast<EdgeKind>(below(random, 3))});
+    node.after.push_back(from);
   }
 }
 
@@ -63,11 +63,11 @@ void append_folds(Random& random, Graph& graph, int reducer) {
     PlannedNode fold;
     fold.shape = Shape::fold;
     fold.reducer = reducer;
-    fold.edges.push_back({reducer, EdgeKind::data});
+    fold.after.push_back(reducer);
     // Folds of one region follow each other in launch order.
     for (int i = static_cast<int>(graph.nodes.size()) - 1; i >= 0; --i) {
       if (graph.nodes[i].shape == Shape::fold && below(random, 4) != 0) {
-        fold.edges.push_back({i, EdgeKind::order});
+        fold.after.push_back(i);
         break;
       }
     }
@@ -75,24 +75,11 @@ void append_folds(Random& random, Graph& graph, int reducer) {
   }
 }
 
-void find_failures(Graph& graph) {
-  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
-    const PlannedNode& node = graph.nodes[i];
-    int by = -1;
-    for (const auto& edge : node.edges) {
-      const int other = edge.kind == EdgeKind::data ? graph.failed_by[edge.from] : -1;
-      if (other >= 0 && (by < 0 || other < by)) by = other;
-    }
-    if (by < 0 && node.shape == Shape::thrower) by = i;
-    graph.failed_by.push_back(by);
-  }
-}
-
 /// One execution of a graph.
 struct GraphRun {
   const Graph& graph;
   Executor& executor;
-  std::vector<int> value;  ///< per node, written by the node: 1 ran, 2 was told of a failure
+  std::vector<int> value;  ///< per node, written by the node: 1: it ran
   std::vector<NodeRef> refs;
   std::mutex order_mutex;
   std::vector<int> order;
@@ -123,22 +110,16 @@ void run_planned(Node& node, Execution& execution) {
   const auto [run_pointer, index] = node.payload_as<Payload>();
   GraphRun& run = *run_pointer;
   const PlannedNode& planned = run.graph.nodes[index];
-  for (const auto& edge : planned.edges) {
-    EXPECT_NE(run.value[edge.from], 0) << "node " << index << " ran before " << edge.from;
-  }
+  for (const int from : planned.after)
+    EXPECT_NE(run.value[from], 0) << "node " << index << " ran before " << from;
   {
     const std::lock_guard lock(run.order_mutex);
     run.order.push_back(index);
   }
   EXPECT_EQ(run.value[index], 0) << "node " << index << " ran twice";
-  const int by = run.graph.failed_by[index];
-  const bool inherits = by >= 0 && by != index;
-  EXPECT_EQ(execution.failure != nullptr, inherits) << "node " << index;
-  if (execution.failure && inherits) {
-    EXPECT_EQ(execution.failure->origin().seq, run.refs[by].seq) << "node " << index;
-  }
-  run.value[index] = execution.failure ? 2 : 1;
-  if (!execution.failure) run_body(run, planned, *node.scope);
+  EXPECT_EQ(execution.failure, nullptr) << "node " << index;
+  run.value[index] = 1;
+  run_body(run, planned, *node.scope);
 }
 
 Node& launch(GraphRun& run, Scope& scope, int index) {
@@ -161,13 +142,13 @@ Node& launch(GraphRun& run, Scope& scope, int index) {
     node.flags |= kFold;
     ReducerGate::attach_fold(run.refs[planned.reducer], node);
   }
-  std::vector<Edge> edges;
-  for (const auto& edge : planned.edges) edges.push_back({run.refs[edge.from], edge.kind});
+  std::vector<NodeRef> after;
+  for (const int from : planned.after) after.push_back(run.refs[from]);
   const auto before = node.seq;
   if (planned.inline_run) {
-    run.executor.publish_inline(node, edges);
+    run.executor.publish_inline(node, after);
   } else {
-    run.executor.publish(node, edges);
+    run.executor.publish(node, after);
   }
   EXPECT_EQ(before, run.refs[index].seq);
   return node;
@@ -177,21 +158,21 @@ void check_end(GraphRun& run, Scope& scope) {
   const Graph& graph = run.graph;
   int throwers = 0;
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
-    const int by = graph.failed_by[i];
-    EXPECT_EQ(run.value[i], by < 0 || by == i ? 1 : 2) << "node " << i;
-    const Failure* failure = scope.failures().of(run.refs[i]);
-    EXPECT_EQ(failure != nullptr, by >= 0) << "node " << i;
-    if (failure && by >= 0) { EXPECT_EQ(failure->origin().seq, run.refs[by].seq) << "node " << i; }
-    throwers += by == i;
+    const bool throws = graph.nodes[i].shape == Shape::thrower;
+    EXPECT_EQ(run.value[i], 1) << "node " << i;
+    const Failure* failure = scope.failures().find(run.refs[i].seq);
+    EXPECT_EQ(failure != nullptr, throws) << "node " << i;
+    if (failure != nullptr) { EXPECT_EQ(failure->origin().seq, run.refs[i].seq) << "node " << i; }
+    throwers += throws;
   }
   std::uint64_t last = 0;
   for (int i = 0; i < throwers; ++i) {
-    const FailureRef failure = scope.take_failure();
+    const FailureRef failure = scope.failures().take();
     ASSERT_NE(failure, nullptr);
     EXPECT_GT(failure->origin().seq, last);
     last = failure->origin().seq;
   }
-  EXPECT_EQ(scope.take_failure(), nullptr);
+  EXPECT_EQ(scope.failures().take(), nullptr);
   EXPECT_EQ(scope.gate().free(), scope.executor().options().accumulators);
 }
 
@@ -204,7 +185,7 @@ void run_in_scope(GraphRun& run, Scope& scope) {
       if (i % 3 != 0) {
         run.executor.wait(
             scope, [&] { return is_granted(node); }, run.refs[i], nullptr);
-        EXPECT_EQ(run.value[i], run.graph.failed_by[i] < 0 ? 1 : 2);
+        EXPECT_EQ(run.value[i], 1);
       }
       run.executor.complete_manual(node);
     } else if (planned.wait_after) {
@@ -232,7 +213,6 @@ std::unique_ptr<Graph> make_graph(std::uint64_t seed, const GraphOptions& option
     graph->nodes.push_back(std::move(node));
     if (graph->nodes[index].shape == Shape::reducer) append_folds(random, *graph, index);
   }
-  find_failures(*graph);
   return graph;
 }
 

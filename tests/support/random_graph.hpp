@@ -1,7 +1,6 @@
 #pragma once
-// Random task graphs for the executors, with the checks that any order of execution must pass: every
-// predecessor is done before a node runs, exactly the nodes that a failure reaches do not run, and
-// each of those carries the failure of the earliest thrower that reaches it. The values that nodes
+// Random task graphs for the executors, with the checks that any order of execution must pass: every node runs once, every
+// predecessor is done before, and the scope has the failures of those that throw, and no others. The values that nodes
 // write and read are plain memory, so ThreadSanitizer sees an order that is missing.
 //
 // Everything random is decided by make_graph; execution follows the plan.
@@ -18,12 +17,8 @@ namespace refrain::test {
 enum class Shape : std::uint8_t { plain, thrower, nested, manual, reducer, fold, loop };
 
 struct PlannedNode {
-  struct Edge {
-    int from;
-    exec::EdgeKind kind;
-  };
   Shape shape = Shape::plain;
-  std::vector<Edge> edges;
+  std::vector<int> after;
   std::int16_t priority = 0;
   std::uint16_t processor = 0;
   int reducer = -1;  ///< of a fold
@@ -37,7 +32,6 @@ struct PlannedNode {
 struct Graph {
   std::uint32_t window = 8192;
   std::vector<PlannedNode> nodes;
-  std::vector<int> failed_by;  ///< per node: index of the thrower whose failure it carries, or -1
 };
 
 struct GraphOptions {

@@ -21,27 +21,13 @@ namespace {
 
 /// An operation that will be run once: of a replay, or a node of the ordinary graph.
 struct Work {
-  struct Before {
-    const Work* work;
-    EdgeKind kind;
-  };
-  std::vector<Before> before;  ///< what it comes after
+  std::vector<const Work*> before;  ///< what it comes after
   std::uint64_t seq = 0;
-  std::uint64_t failed_by =
-      0;  ///< sequence number of the thrower whose failure it carries; 0: none
   bool throws = false;
   bool launches = false;
   std::uint32_t number = 0;  ///< of its replay
   int ran = 0;               ///< written by the operation
   std::string name;
-
-  void decide_failure() {
-    for (const Before& other : before) {
-      const std::uint64_t by = other.kind == EdgeKind::data ? other.work->failed_by : 0;
-      if (by != 0 && (failed_by == 0 || by < failed_by)) failed_by = by;
-    }
-    if (failed_by == 0 && throws) failed_by = seq;
-  }
 };
 
 /// A template and its one user.
@@ -76,18 +62,12 @@ void launch_children(Executor& executor, Scope& parent) {
 }
 
 void run_work(Work& work, Execution& execution, Scope& scope) {
-  for (const Work::Before& before : work.before) {
-    EXPECT_NE(before.work->ran, 0) << work.name << " ran before " << before.work->name;
-  }
+  for (const Work* before : work.before)
+    EXPECT_NE(before->ran, 0) << work.name << " ran before " << before->name;
   EXPECT_EQ(work.ran, 0) << work.name << " ran twice";
-  const bool inherits = work.failed_by != 0 && work.failed_by != work.seq;
-  EXPECT_EQ(execution.failure != nullptr, inherits) << work.name;
-  if (execution.failure != nullptr && inherits) {
-    EXPECT_EQ(execution.failure->origin().seq, work.failed_by) << work.name;
-  }
+  EXPECT_EQ(execution.failure, nullptr) << work.name;
   if (work.seq % 3 == 0) execution.executor.interleave();
   work.ran = 1;
-  if (execution.failure != nullptr) return;
   if (work.launches) launch_children(execution.executor, scope);
   if (work.throws) throw std::runtime_error(work.name);
 }
@@ -124,12 +104,12 @@ class Program {
     const auto any = [&] { return static_cast<std::uint32_t>(random_.below(int(size))); };
     for (std::uint32_t to = 1; to < size; ++to) {
       for (int e = random_.between(0, density); e > 0; --e) {
-        loop.inner.push_back({static_cast<std::uint32_t>(random_.below(int(to))), to, kind()});
+        loop.inner.push_back({static_cast<std::uint32_t>(random_.below(int(to))), to});
       }
     }
     const bool carries = !random_.percent(15);
     for (int e = carries ? random_.between(0, 2 * int(size)) : 0; e > 0; --e) {
-      loop.carried.push_back({any(), any(), kind()});
+      loop.carried.push_back({any(), any()});
     }
     loop.recorded =
         std::make_unique<Template>(loop.operations, loop.inner, loop.carried, options_.nested);
@@ -137,8 +117,6 @@ class Program {
         random_.percent(50) ? 0 : static_cast<std::uint32_t>(random_.between(4, 9));
     loop.replays = std::make_unique<Replays>(executor_, *scope_, *loop.recorded, slots);
   }
-
-  EdgeKind kind() { return random_.percent(50) ? EdgeKind::data : EdgeKind::order; }
 
   void add_operation(Loop& loop) {
     Template::Operation operation;
@@ -167,7 +145,7 @@ class Program {
       operation.reduction = fold;
       loop.operations.push_back(operation);
       loop.splits.push_back(false);
-      loop.inner.push_back({reducer, reducer + fold, EdgeKind::data});
+      loop.inner.push_back({reducer, reducer + fold});
     }
   }
 
@@ -220,10 +198,9 @@ class Program {
       work.throws =
           options_.failures && random_.percent(2) && (loop.operations[i].flags & kFold) == 0;
     }
-    for (const auto& edge : loop.inner) after(loop, edge.to, (*loop.works)[edge.from], edge.kind);
+    for (const auto& edge : loop.inner) after(loop, edge.to, (*loop.works)[edge.from]);
     if (!carried) return;
-    for (const auto& edge : loop.carried)
-      after(loop, edge.to, (*loop.before)[edge.from], edge.kind);
+    for (const auto& edge : loop.carried) after(loop, edge.to, (*loop.before)[edge.from]);
   }
 
   /// What is issued and has not run, of all recordings and of none, but for present replays: others than the
@@ -246,8 +223,8 @@ class Program {
     EXPECT_LE(static_cast<std::size_t>(waiting) + size, most);
   }
 
-  static void after(Loop& loop, std::uint32_t to, const Work& work, EdgeKind kind) {
-    (*loop.works)[to].before.push_back({&work, kind});
+  static void after(Loop& loop, std::uint32_t to, const Work& work) {
+    (*loop.works)[to].before.push_back(&work);
   }
 
   void issue_up_to(Loop& loop, std::uint32_t end) {
@@ -267,23 +244,19 @@ class Program {
     }
   }
 
-  /// What operation `i` awaits; then all that it comes after is known.
+  /// What operation `i` awaits.
   void prepare(Loop& loop, std::uint32_t i) {
     Work& work = (*loop.works)[i];
     for (int times = random_.percent(12) ? random_.between(1, 2) : 0; times > 0; --times) {
-      std::vector<Edge> edges;
-      for (const Named& named : some_works()) {
-        edges.push_back({named.ref(), kind()});
-        work.before.push_back({named.work, edges.back().kind});
-      }
-      if (random_.percent(50)) {
-        const Named ordinary = launch_ordinary(some_works());
-        edges.push_back({ordinary.ref(), kind()});
-        work.before.push_back({ordinary.work, edges.back().kind});
-      }
-      loop.replays->add_preconditions(*loop.present, i, edges);
+      std::vector<NodeRef> after;
+      const auto add = [&](const Named& named) {
+        after.push_back(named.ref());
+        work.before.push_back(named.work);
+      };
+      std::ranges::for_each(some_works(), add);
+      if (random_.percent(50)) add(launch_ordinary(some_works()));
+      loop.replays->add_preconditions(*loop.present, i, after);
     }
-    work.decide_failure();
   }
 
   void leave(Loop& loop) {
@@ -326,15 +299,14 @@ class Program {
     node.run = [](Node& self, Execution& execution) {
       run_work(*self.payload_as<Work*>(), execution, *self.scope);
     };
-    std::vector<Edge> edges;
+    std::vector<NodeRef> after;
     for (const Named& named : before) {
-      edges.push_back({named.ref(), kind()});
-      work.before.push_back({named.work, edges.back().kind});
+      after.push_back(named.ref());
+      work.before.push_back(named.work);
     }
-    work.decide_failure();
     named_.push_back({&work, {&node, node.seq}});
     const Named result = named_.back();
-    executor_.publish(node, edges);
+    executor_.publish(node, after);
     return result;
   }
 
@@ -352,12 +324,11 @@ class Program {
     for (const Named& named : named_) {
       const Work& work = *named.work;
       EXPECT_EQ(work.ran, 1) << work.name;
-      const Failure* failure = scope_->failures().of(scope_->complete_ref(work.seq));
-      EXPECT_EQ(failure != nullptr ? failure->origin().seq : 0, work.failed_by) << work.name;
-      throwers += work.failed_by == work.seq;
+      EXPECT_EQ(scope_->failures().find(work.seq) != nullptr, work.throws) << work.name;
+      throwers += work.throws;
     }
     std::size_t told = 0;
-    while (scope_->take_failure() != nullptr) ++told;
+    while (scope_->failures().take() != nullptr) ++told;
     EXPECT_EQ(told, throwers);
     EXPECT_EQ(scope_->gate().free(), executor_.options().accumulators);
     EXPECT_EQ(scope_->in_flight(), 0U);

@@ -1,7 +1,7 @@
 #pragma once
 // Random programs that replay templates, with the checks that any order of execution must pass: every
-// operation of every replay runs once, after exactly what the edges say, sees the arguments of its own
-// replay, and carries the failure of the earliest thrower that reaches it. What operations write and
+// operation of every replay runs once, after exactly what the edges say, and sees the arguments of its own
+// replay; and the scope has the failures of those that throw, and no others. What operations write and
 // read is plain memory, so ThreadSanitizer sees an order that is missing.
 //
 // A program enters templates, issues replays in pieces, leaves them whole or in the middle, enters again

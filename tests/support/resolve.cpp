@@ -232,7 +232,7 @@ bool World::argument(const RequirementSpec& q, ResolvedArgument& a) const {
   a.field = q.field;
   a.privilege = q.privilege;
   a.op = q.op;
-  a.relaxed = plan_->relaxed && is_relaxed(q, shape(a.tree));
+  a.relaxed = is_relaxed(q, shape(a.tree));
   return true;
 }
 
@@ -253,7 +253,7 @@ bool World::take_requirement(const RequirementSpec& q, Resolved& r) const {
       const int c = is.find(project(q.projection, t.point));
       if (c < 0) return false;
       mine.push_back({is.tree, q.field, is.pieces[static_cast<std::size_t>(c)], q.privilege, q.op,
-                      plan_->relaxed && is_relaxed(q, shape(is.tree))});
+                      is_relaxed(q, shape(is.tree))});
     }
   } else {
     ResolvedArgument a;

@@ -342,36 +342,46 @@ TEST(FailureText, LongChainsAreToldByTheirEnds) {
   }
 }
 
-TEST(FailureLog, TheEarliestStaysAndThePrunedAreForgotten) {
-  std::vector<Node> nodes(4);
-  for (std::uint64_t i = 0; i < 4; ++i) nodes[i].seq = i + 1;
-  const auto make = [](Node& node) {
-    return Failure::thrown_by({0, node.seq}, std::make_exception_ptr(std::runtime_error("x")),
-                              [] { return "x"; });
-  };
-  const FailureRef early = make(nodes[0]);
-  const FailureRef late = make(nodes[1]);
-  pass_failure(*late.get(), nodes[3]);
-  pass_failure(*early.get(), nodes[3]);
-  pass_failure(*late.get(), nodes[3]);
-  EXPECT_EQ(nodes[3].failure.load(), early.get());
+FailureRef failure_at(std::uint64_t seq) {
+  return Failure::thrown_by({0, seq}, std::make_exception_ptr(std::runtime_error("x")),
+                            [] { return "x"; });
+}
 
+TEST(Failure, TheFirstInLaunchOrderIsTold) {
+  EXPECT_FALSE(Failure::any());
+  {
+    const FailureRef early = failure_at(1), late = failure_at(2), none;
+    EXPECT_TRUE(Failure::any());
+    EXPECT_EQ(first_of(late, early), early);
+    EXPECT_EQ(first_of(early, late), early);
+    EXPECT_EQ(first_of(none, late), late);
+    EXPECT_EQ(first_of(late, none), late);
+  }
+  EXPECT_FALSE(Failure::any());
+}
+
+TEST(FailureLog, EachIsTakenOnceInLaunchOrderUnlessItIsTold) {
   FailureLog log;
   EXPECT_EQ(log.take(), nullptr);
-  log.reclaimed(nodes[3]);
-  EXPECT_EQ(nodes[3].failure.load(), nullptr);
-  EXPECT_EQ(log.take(), nullptr) << "it did not throw itself";
-  EXPECT_EQ(log.of({&nodes[3], 4}), early.get());
-  pass_failure(*late.get(), nodes[1]);
-  log.reclaimed(nodes[1]);
-  pass_failure(*early.get(), nodes[0]);
-  log.reclaimed(nodes[0]);
+  const FailureRef early = failure_at(1), told = failure_at(2), late = failure_at(3);
+  for (const FailureRef& failure : {late, told, early}) log.add(failure->origin().seq, failure);
+  EXPECT_EQ(log.find(3), late.get());
+  EXPECT_EQ(log.find(4), nullptr);
+  EXPECT_THROW(told->rethrow(), TaskFailed);
   EXPECT_EQ(log.take(), early);
   EXPECT_EQ(log.take(), late);
   EXPECT_EQ(log.take(), nullptr);
-  log.prune([](std::uint64_t seq) { return seq < 4; });
-  EXPECT_EQ(log.size(), 1U);
-  EXPECT_EQ(log.of({&nodes[1], 2}), nullptr);
+  EXPECT_EQ(log.size(), 0U);
+}
+
+TEST(FailureLog, ForgetsWhatIsTold) {
+  FailureLog log;
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    const FailureRef failure = failure_at(i);
+    log.add(i, failure);
+    EXPECT_THROW(failure->rethrow(), TaskFailed);
+  }
+  EXPECT_LT(log.size(), 5000U);
 }
 
 TEST(Notifier, ANotificationBetweenPrepareAndCommitIsKept) {

@@ -64,8 +64,8 @@ TEST(FutureState, OnlyConstructedValuesAreDestroyed) {
   ::new (state->storage(2)) Counted(7);
   state->constructed(2);
   state->finish(2);
-  state->fail(1, *failure_of(3, "one").get());
-  state->fail(3, *failure_of(4, "three").get());
+  state->fail(1, failure_of(3, "one"));
+  state->fail(3, failure_of(4, "three"));
   EXPECT_EQ(map.get(2).value, 7);
   EXPECT_FALSE(map.ready());
   ::new (state->storage(0)) Counted(1);
@@ -92,7 +92,7 @@ TEST(FutureState, AValueMayBeThereAndThePointFailed) {
   ::new (future.state()->storage(0)) Counted(7);
   future.state()->constructed(0);
   EXPECT_FALSE(future.ready());
-  future.state()->fail(0, *failure_of(3, "after the body").get());
+  future.state()->fail(0, failure_of(3, "after the body"));
   EXPECT_TRUE(future.ready());
   EXPECT_THROW((void)future.get(), TaskFailed);
   future = {};

@@ -11,22 +11,18 @@
 namespace refrain::trace {
 namespace {
 
-using exec::EdgeKind;
-constexpr EdgeKind order = EdgeKind::order, data = EdgeKind::data;
-
 RecordedEdges reduced(const RecordingGraph& graph) {
   return optimise(std::uint32_t(graph.operations.size()), graph.edges).edges;
 }
 
-/// T1 reads and writes R and writes S, T2 reads R and S, T3 reads and writes R and reads S. The paper
-/// has one kind of edge.
+/// T1 reads and writes R and writes S, T2 reads R and S, T3 reads and writes R and reads S.
 RecordingGraph figure_2() {
   RecordingGraph graph;
   graph.operations = {{"T1(R^a, S^a)", true},
                       {"copy(R^b, R^a)", false},
                       {"T2(R^b, S^a)", false},
                       {"T3(R^a, S^a)", false}};
-  graph.edges.inner = {{0, 1, order}, {0, 2, order}, {1, 2, order}, {0, 3, order}, {1, 3, order}};
+  graph.edges.inner = {{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 3}};
   return graph;
 }
 constexpr const char* summary_2 = "T_summary(R^b, R^a, S^a)";
@@ -69,30 +65,12 @@ TEST(GraphCalculus, Figure5) {
             "e9 := op(T_summary(R^b, R^a, S^a), e8);\n");
 }
 
-// T3 reads what T1 wrote: when T1 fails it fails too, which the path through the copy (whose data T3
-// overwrites in R^a, but does not read) would not tell.
-TEST(GraphCalculus, Figure5WithFailures) {
-  RecordingGraph graph = figure_2();
-  graph.edges.inner = {{0, 1, data}, {0, 2, data}, {1, 2, data}, {0, 3, data}, {1, 3, order}};
-  const RecordedEdges edges = reduced(graph);
-  EXPECT_EQ(stages_of(graph, edges, summary_2).propagated,
-            "e1 := fence;\n"
-            "e2 := op(T1(R^a, S^a), e1);\n"
-            "e3 := op(copy(R^b, R^a), e2);\n"
-            "e5 := op(T2(R^b, S^a), e3);\n"
-            "e6 := merge(e2, e3);\n"
-            "e7 := op(T3(R^a, S^a), e6);\n"
-            "e8 := merge(e5, e7);\n"
-            "e9 := op(T_summary(R^b, R^a, S^a), e8);\n");
-}
-
 /// A reads and writes, B reads.
 RecordingGraph figure_7() {
   RecordingGraph graph;
   graph.operations = {{"A(R^a)", true}, {"A(S^a)", true}, {"B(R^a)", false}, {"B(S^a)", false}};
-  graph.edges.inner = {{0, 2, order}, {1, 3, order}};
-  graph.edges.carried = {{0, 0, order}, {2, 0, order}, {1, 1, order},
-                         {3, 1, order}, {0, 2, order}, {1, 3, order}};
+  graph.edges.inner = {{0, 2}, {1, 3}};
+  graph.edges.carried = {{0, 0}, {2, 0}, {1, 1}, {3, 1}, {0, 2}, {1, 3}};
   graph.idempotent = true;
   return graph;
 }
@@ -151,8 +129,8 @@ TEST(GraphCalculus, Figure7g) {
 TEST(GraphCalculus, WhatIsOnlyReadWaitsForTheFence) {
   RecordingGraph graph;
   graph.operations = {{"A(R^a)", true}, {"B(S^a)", true}, {"C(R^a, S^a)", true}};
-  graph.edges.inner = {{0, 2, data}};
-  graph.edges.carried = {{0, 0, data}, {2, 0, order}, {2, 2, data}};
+  graph.edges.inner = {{0, 2}};
+  graph.edges.carried = {{0, 0}, {2, 0}, {2, 2}};
   const RecordedEdges edges = reduced(graph);
   const RecordingStages stages = stages_of(graph, edges, "T_s(R^a, S^a)");
   EXPECT_EQ(stages.recorded,
@@ -166,15 +144,11 @@ TEST(GraphCalculus, WhatIsOnlyReadWaitsForTheFence) {
   EXPECT_EQ(stages.repeatable,
             "// only in the first replay:\n"
             "e1 := fence;\n"
-            "e2 := e1;\n"
             "e5 := e1;\n"
             "\n"
-            "e8' := merge(e2, e5);\n"
-            "e2' := op(A(R^a), e8');\n"
+            "e2' := op(A(R^a), e5);\n"
             "e3' := op(B(S^a), e1);\n"
-            "e4' := merge(e2', e5);\n"
-            "e5' := op(C(R^a, S^a), e4');\n"
-            "e2 := e2';\n"
+            "e5' := op(C(R^a, S^a), e2');\n"
             "e5 := e5';\n"
             "\n"
             "// only in the last replay:\n"
@@ -203,7 +177,7 @@ TEST(GraphCalculus, ARecordingIsPrintedInStages) {
   print(out, about, graph, graph.edges);
   EXPECT_EQ(out.str(), expected);
 
-  graph.edges.carried = {{0, 0, data}};
+  graph.edges.carried = {{0, 0}};
   graph.idempotent = true;
   out.str("");
   print(out, about, graph, graph.edges);

@@ -82,12 +82,15 @@ TEST(Mover, FillsAndFoldsGoThroughTheTargets) {
   const double seven = 7;
   std::memcpy(value.bytes.data(), &seven, sizeof seven);
   analysis::FillPayload{&there.instance, points, {}, sizeof(double)}.run(value);
-  detail::Accumulator contributions(reduction_op<Sum, double>, *points);
-  *static_cast<double*>(contributions.slot(1)) += 1;  // the point 2
+  const auto contributions =
+      std::make_shared<detail::Accumulator>(reduction_op<Sum, double>, *points);
+  *static_cast<double*>(contributions->slot(1)) += 1;  // the point 2
   analysis::FoldPayload fold;
   fold.target = &there.instance;
   fold.points = points;
-  fold.run(contributions);
+  fold.accumulator = contributions;
+  fold.run([](const std::exception_ptr&, const exec::Failure::Who&) { return exec::FailureRef(); });
+  EXPECT_EQ(contributions.use_count(), 1) << "it was let go";
   EXPECT_EQ(device.told, "fill fold ");
   EXPECT_EQ(there.values, (std::vector<double>{0, 7, 8, 7, 4, 5, 6, 7, 8, 9}));
 }

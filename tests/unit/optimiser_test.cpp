@@ -15,7 +15,6 @@
 namespace refrain::trace {
 namespace {
 
-using exec::EdgeKind;
 using test::Random;
 
 constexpr std::uint32_t replays = 4;
@@ -26,21 +25,19 @@ using Reached = std::bitset<replays * most_operations>;
 std::vector<RecordedEdge> unroll(std::uint32_t operations, const RecordedEdges& edges) {
   std::vector<RecordedEdge> all;
   for (std::uint32_t base = 0; base < replays * operations; base += operations) {
-    for (const auto& e : edges.inner) all.push_back({base + e.from, base + e.to, e.kind});
+    for (const auto& e : edges.inner) all.push_back({base + e.from, base + e.to});
     if (base + operations == replays * operations) break;
-    for (const auto& e : edges.carried)
-      all.push_back({base + e.from, base + operations + e.to, e.kind});
+    for (const auto& e : edges.carried) all.push_back({base + e.from, base + operations + e.to});
   }
   return all;
 }
 
-/// Whom each operation reaches, by data edges alone or by all, itself excluded.
-std::vector<Reached> closure(std::uint32_t nodes, const std::vector<RecordedEdge>& edges,
-                             bool data_alone) {
+/// Whom each operation reaches, itself excluded.
+std::vector<Reached> closure(std::uint32_t nodes, const std::vector<RecordedEdge>& edges) {
   std::vector<Reached> reached(nodes);
   for (std::uint32_t from = nodes; from-- > 0;) {
     for (const auto& e : edges) {
-      if (e.from != from || (data_alone && e.kind != EdgeKind::data)) continue;
+      if (e.from != from) continue;
       reached[from] |= reached[e.to];
       reached[from].set(e.to);
     }
@@ -52,16 +49,13 @@ std::vector<Reached> closure(std::uint32_t nodes, const std::vector<RecordedEdge
 bool implied_by_others(std::uint32_t nodes, std::vector<RecordedEdge> unrolled, std::size_t place) {
   const RecordedEdge edge = unrolled[place];
   unrolled.erase(unrolled.begin() + std::ptrdiff_t(place));
-  return closure(nodes, unrolled, edge.kind == EdgeKind::data)[edge.from].test(edge.to);
+  return closure(nodes, unrolled)[edge.from].test(edge.to);
 }
 
 void expect_same_closure(std::uint32_t operations, const RecordedEdges& a, const RecordedEdges& b) {
-  for (const bool data_alone : {true, false}) {
-    const auto of_a = closure(replays * operations, unroll(operations, a), data_alone);
-    const auto of_b = closure(replays * operations, unroll(operations, b), data_alone);
-    for (std::size_t i = 0; i < of_a.size(); ++i)
-      ASSERT_EQ(of_a[i], of_b[i]) << "from " << i << (data_alone ? ", data edges" : "");
-  }
+  const auto of_a = closure(replays * operations, unroll(operations, a));
+  const auto of_b = closure(replays * operations, unroll(operations, b));
+  for (std::size_t i = 0; i < of_a.size(); ++i) ASSERT_EQ(of_a[i], of_b[i]) << "from " << i;
 }
 
 void expect_nothing_redundant(std::uint32_t operations, const RecordedEdges& edges) {
@@ -85,22 +79,20 @@ struct Example {
   RecordedEdges edges;
 };
 
-/// Sparse and dense, with few and with many data edges, some edges twice, half with edges between replays.
+/// Sparse and dense, some edges twice, half with edges between replays.
 Example random_example(std::uint64_t seed) {
   Random random(seed);
   Example example{std::uint32_t(random.between(1, int(most_operations))), {}};
   const int n = int(example.operations);
-  const int data = random.pick<int>({0, 20, 50, 90, 100});
-  const auto kind = [&] { return random.percent(data) ? EdgeKind::data : EdgeKind::order; };
   for (int i = random.below(3 * n); i > 0 && n > 1; --i) {
     const int to = random.between(1, n - 1);
     const int from = random.percent(50) ? random.below(to) : std::max(0, to - random.between(1, 4));
-    example.edges.inner.push_back({std::uint32_t(from), std::uint32_t(to), kind()});
+    example.edges.inner.push_back({std::uint32_t(from), std::uint32_t(to)});
   }
   if (random.percent(50)) return example;
   for (int i = random.below(2 * n); i > 0; --i) {
     example.edges.carried.push_back(
-        {std::uint32_t(random.below(n)), std::uint32_t(random.below(n)), kind()});
+        {std::uint32_t(random.below(n)), std::uint32_t(random.below(n))});
   }
   return example;
 }
@@ -183,12 +175,10 @@ TEST(Optimiser, HowFarAnEdgeReachesChangesNothing) {
   }
 }
 
-TEST(Optimiser, OfEqualEdgesTheDataEdgeStays) {
-  const RecordedEdges edges{
-      {{0, 1, EdgeKind::order}, {0, 1, EdgeKind::data}, {0, 1, EdgeKind::order}},
-      {{1, 0, EdgeKind::data}, {1, 0, EdgeKind::order}}};
+TEST(Optimiser, OfEqualEdgesOneStays) {
+  const RecordedEdges edges{{{0, 1}, {0, 1}, {0, 1}}, {{1, 0}, {1, 0}}};
   const OptimisedEdges result = optimise(2, edges);
-  EXPECT_EQ(result.edges, (RecordedEdges{{{0, 1, EdgeKind::data}}, {{1, 0, EdgeKind::data}}}));
+  EXPECT_EQ(result.edges, (RecordedEdges{{{0, 1}}, {{1, 0}}}));
 }
 
 TEST(Optimiser, NothingAtAll) {
@@ -204,8 +194,8 @@ RecordedEdges lanes(std::uint32_t operations, std::uint32_t width, std::uint32_t
     const std::uint32_t to = i % operations;
     for (std::uint32_t k = 0; k <= others; ++k) {
       const std::uint32_t from = last[k == 0 ? to % width : test::mix(to, k) % width];
-      if (i < operations && from < operations) edges.inner.push_back({from, to, EdgeKind::data});
-      if (i >= operations && from < operations) edges.carried.push_back({from, to, EdgeKind::data});
+      if (i < operations && from < operations) edges.inner.push_back({from, to});
+      if (i >= operations && from < operations) edges.carried.push_back({from, to});
     }
     last[to % width] = i;
   }

@@ -20,7 +20,7 @@ using Edges = std::vector<Template::Edge>;
 
 std::vector<Template::Operation> operations(std::uint32_t count) {
   Template::Operation operation;
-  operation.plain = [](const void*) {};
+  operation.run = [](const void*, Replay&, std::uint32_t, Execution&) {};
   return std::vector(count, operation);
 }
 
