@@ -42,7 +42,17 @@ struct Origin {
   int argument = -1;
   const exec::NodeInfo* info = nullptr;
   exec::NodeKind kind = exec::NodeKind::task;
+  /// The program runs on several shards, which call its failures by call, rank and argument.
+  bool on_shards = false;
 };
+
+/// What a failure of the operation is known by.
+inline exec::Failure::Origin failure_origin(const exec::Node& node, const Origin& origin) {
+  const std::uint64_t scope = node.scope->identity();
+  if (!origin.on_shards) return {scope, node.seq};
+  return {scope, origin.call, static_cast<std::uint32_t>(origin.rank),
+          static_cast<std::uint32_t>(origin.argument + 1)};
+}
 
 /// "task 'scale' launched at main.cpp:12, argument 1: ", for the beginning of a message.
 std::string describe(const Origin& origin);

@@ -36,7 +36,7 @@ void run_fold(exec::Node& node, exec::Execution& execution) {
   auto& fold = node.payload_as<FoldPayload>();
   if (execution.failure == nullptr)
     fold.run([&](const std::exception_ptr& error, const exec::Failure::Who& who) {
-      return exec::fail(node, error, who);
+      return exec::fail(node, fold.origin, error, who);
     });
   fold.~FoldPayload();
 }
@@ -171,6 +171,7 @@ FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& fiel
       exec::NodeKind::fold, run_fold, &info_for(fold_name, origin),
       FoldPayload{nullptr, &target, footprint.points, relaxed != nullptr ? relaxed->fold : nullptr,
                   origin.info, origin.argument});
+  fold.payload_as<FoldPayload>().origin = failure_origin(fold, origin);
   fold.flags = exec::kFold;
   fold.record = reducer.node->record;
   exec::ReducerGate::attach_fold(reducer, fold);

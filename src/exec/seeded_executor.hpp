@@ -170,7 +170,9 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     while (!until()) {
       ask_told();
       if (runnable_.empty()) {
-        if (!await_completed()) declare_deadlock();
+        if (ask_outside()) continue;
+        // Where ranks are in one process, what could come would be on its way.
+        if (!outsides_.empty() || !await_completed()) declare_deadlock();
         continue;
       }
       std::ranges::pop_heap(runnable_, by_priority);
@@ -295,6 +297,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     if (current_ == nullptr || current_->fiber == nullptr) return;
     ++steps_;
     if (draw() % change_every_ == 0) current_->priority = lowest_--;
+    if (!outsides_.empty() && draw() % 4 == 0) (void)ask_outside();
     ask_told();
     if (runnable_.empty() || by_priority(runnable_.front(), current_)) return;
     make_runnable(*current_);
@@ -359,6 +362,13 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     if (node != nullptr) completed_.push(*node);
     outside_.notify_one(0);
     outside_.arrived();
+  }
+
+  /// Whether something has come, or may be on its way.
+  bool ask_outside() {
+    bool any = false;
+    for (Outside* outside : outsides_) any |= outside->poll() || outside->may_come();
+    return any;
   }
 
   /// Nothing can take a step: sleeps until an operation is completed outside. False: none is expected.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "graph/node.hpp"
 #include "graph/replay.hpp"
@@ -38,6 +39,17 @@ inline void end_of_waiting(Node& node, ManualState end) {
   node.flags &= static_cast<std::uint8_t>(~kCompletesLater);
   if (end == ManualState::failed) node.flags |= kFailed;
 }
+
+/// Something that the executor asks, between operations and when nothing can run, whether anything has come from outside:
+/// messages. Any thread asks, several at once.
+class Outside {
+ public:
+  virtual ~Outside() = default;
+  /// Takes in what has come, which may complete operations. Whether there was anything.
+  virtual bool poll() = 0;
+  /// Whether something may be on its way.
+  [[nodiscard]] virtual bool may_come() const = 0;
+};
 
 /// The completion of an operation whose run has ended, or is about to, while its work goes on elsewhere: on a device,
 /// in another process. The holder calls `complete` or `fail` once, from any thread; after that it touches neither the
@@ -98,6 +110,9 @@ class Executor {
 
   [[nodiscard]] const ExecutorOptions& options() const { return options_; }
   [[nodiscard]] int threads() const { return threads_; }  ///< all threads that issue or execute
+  /// Before run_root, and after it.
+  void add(Outside& outside) { outsides_.push_back(&outside); }
+  void remove(Outside& outside) { std::erase(outsides_, &outside); }
   /// Before run_root: users of scopes, which all have one, are told of everything that runs.
   void tell_users() { tells_ = true; }
 
@@ -196,6 +211,7 @@ class Executor {
 
  protected:
   const ExecutorOptions options_;
+  std::vector<Outside*> outsides_;
   bool tells_ = false;  ///< users of scopes hear of what runs
   Proxies proxies_;
 

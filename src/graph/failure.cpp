@@ -1,5 +1,6 @@
 #include "graph/failure.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <mutex>
 
@@ -60,26 +61,36 @@ FailureRef fail(const Node& node, const std::exception_ptr& error,
   return fail(*node.scope, node.seq, error, who ? who : Failure::Who(usual));
 }
 
+FailureRef fail(const Node& node, const Failure::Origin& origin, const std::exception_ptr& error,
+                const Failure::Who& who) noexcept {
+  const auto usual = [&node] { return operation_name(node.info, node.kind); };
+  FailureRef failure = Failure::thrown_by(origin, error, who ? who : Failure::Who(usual));
+  node.scope->failures().add(node.seq, failure);
+  return failure;
+}
+
 // A program that goes on after failures does not remember them all: whenever their number has doubled, it looks which
 // of them it has been told of.
 void FailureLog::add(std::uint64_t seq, FailureRef failure) noexcept {
   constexpr std::size_t few = 1024;
   const std::lock_guard lock(all_logs);
   if (entries_.size() >= few && std::has_single_bit(entries_.size())) forget_told();
-  entries_.insert_or_assign(seq, std::move(failure));
+  const Failure::Origin origin = failure->origin();
+  entries_.insert_or_assign(origin, Entry{std::move(failure), seq});
 }
 
 const Failure* FailureLog::find(std::uint64_t seq) const {
   const std::lock_guard lock(all_logs);
-  const auto found = entries_.find(seq);
-  return found == entries_.end() ? nullptr : found->second.get();
+  const auto found =
+      std::ranges::find(entries_, seq, [](const auto& entry) { return entry.second.seq; });
+  return found == entries_.end() ? nullptr : found->second.failure.get();
 }
 
 FailureRef FailureLog::take() {
   const std::lock_guard lock(all_logs);
   forget_told();
   if (entries_.empty()) return nullptr;
-  return std::move(entries_.extract(entries_.begin()).mapped());
+  return std::move(entries_.extract(entries_.begin()).mapped().failure);
 }
 
 std::size_t FailureLog::size() const {
@@ -88,7 +99,7 @@ std::size_t FailureLog::size() const {
 }
 
 void FailureLog::forget_told() {
-  std::erase_if(entries_, [](const auto& entry) { return entry.second->told(); });
+  std::erase_if(entries_, [](const auto& entry) { return entry.second.failure->told(); });
 }
 
 }  // namespace refrain::exec

@@ -34,7 +34,8 @@ class Failure : public boost::intrusive_ref_counter<Failure> {
   /// What threw.
   struct Origin {
     std::uint64_t scope;  ///< Scope::identity
-    std::uint64_t seq;    ///< within its scope
+    std::uint64_t seq;    ///< within its scope; where the program runs on several shards, of the call
+    std::uint32_t rank = 0, argument = 0;  ///< there: of the launch point; of its fold, from 1
     friend auto operator<=>(const Origin&, const Origin&) = default;
   };
   /// What messages call an operation. Not asked where memory is short.
@@ -42,6 +43,12 @@ class Failure : public boost::intrusive_ref_counter<Failure> {
   /// The failure of an operation whose run threw `error`.
   static FailureRef thrown_by(const Origin& origin, const std::exception_ptr& error,
                               const Who& who) noexcept;
+
+  /// One that came with data of another shard.
+  static FailureRef of_elsewhere(const Origin& origin, std::exception_ptr error) {
+    // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): its memory is sure.
+    return new Failure(origin, std::move(error));
+  }
 
   /// Whether there is any in the process. While there is none, all data has its values, and nobody has to look.
   /// relaxed: whoever reads data comes after the operation that should have written it, and so after the making of its
@@ -83,6 +90,9 @@ FailureRef fail(Scope& scope, std::uint64_t seq, const std::exception_ptr& error
                 const Failure::Who& who) noexcept;
 FailureRef fail(const Node& node, const std::exception_ptr& error,
                 const Failure::Who& who = nullptr) noexcept;
+/// The same under a name that all shards know.
+FailureRef fail(const Node& node, const Failure::Origin& origin, const std::exception_ptr& error,
+                const Failure::Who& who = nullptr) noexcept;
 
 /// The one to tell of two, either of which may be null.
 inline const FailureRef& first_of(const FailureRef& a, const FailureRef& b) {
@@ -95,16 +105,21 @@ class FailureLog {
   void add(std::uint64_t seq, FailureRef failure) noexcept;
   /// Of an operation that has not been told of; null if it has not failed.
   [[nodiscard]] const Failure* find(std::uint64_t seq) const;
-  /// Takes out the earliest; null if there is none.
+  /// Takes out the earliest; null if there is none. And puts it back.
   FailureRef take();
+  void put_back(FailureRef failure) noexcept { add(0, std::move(failure)); }
   [[nodiscard]] std::size_t size() const;
 
  private:
   void forget_told();
 
-  /// By number; under one lock for all logs.
-  std::map<std::uint64_t, FailureRef, std::less<>,
-           SureAllocator<std::pair<const std::uint64_t, FailureRef>>>
+  struct Entry {
+    FailureRef failure;
+    std::uint64_t seq;  ///< of the operation
+  };
+  /// Under one lock for all logs.
+  std::map<Failure::Origin, Entry, std::less<>,
+           SureAllocator<std::pair<const Failure::Origin, Entry>>>
       entries_;
 };
 

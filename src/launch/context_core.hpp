@@ -18,6 +18,7 @@
 #include "launch/future_state.hpp"
 #include "launch/grants.hpp"
 #include "launch/launch_record.hpp"
+#include "launch/replicated.hpp"
 #include "launch/runtime_core.hpp"
 
 namespace refrain::runtime {
@@ -141,6 +142,8 @@ struct ContextCore : exec::ScopeUser {
   data::Forest forest;
   Grants grants;
   DeferredState* deferred = nullptr;  ///< the context's tracing, which sets it
+  /// Null: the context is on one shard alone, as those of tasks always are.
+  std::unique_ptr<Replicated> replicated;
   LaunchRecords records{*this};
   std::uint64_t calls = 0, launches = 0, tasks = 0;
   /// In launches, without waits for room or memory; counted where they are timed.

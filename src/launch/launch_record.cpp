@@ -60,7 +60,9 @@ void LaunchRecord::point_done(bool replayed) {
 AnyFuture LaunchRecords::make_result(const LaunchPlan& plan, const LaunchRequest& request) {
   const ResultType& type = request.task->result();
   if (!request.wants_future || type.size == 0) return {};
-  return AnyFuture(detail::FutureState::make(type, context_.identity, plan.own_points(),
+  // A single launch's value comes from where it runs.
+  const std::size_t points = context_.replicated != nullptr && !plan.group ? 1 : plan.own_points();
+  return AnyFuture(detail::FutureState::make(type, context_.identity, points,
                                              plan.group ? plan.points : LaunchPoints{}));
 }
 
@@ -142,6 +144,19 @@ bool data_in_place(ContextCore& context, std::span<const PlannedArgument> argume
   return true;
 }
 
+// What folds need must be there: on this shard, what is folded here.
+void check_folds(ContextCore& context, const LaunchPlan& plan, const PlannedArgument& argument,
+                 const analysis::Origin& origin) {
+  if (context.replicated == nullptr)
+    return analysis::Analysis::check_values(*argument.field, *argument.footprint, origin);
+  const std::uint32_t launch_rank = plan.own.points[origin.rank].launch_rank;
+  for (const ContributionPart& part :
+       context.replicated->parts(launch_rank, static_cast<std::size_t>(origin.argument)))
+    if (part.message == ContributionPart::kHere)
+      analysis::Analysis::check_values(*argument.field,
+                                       argument.field->footprint(part.points, true), origin);
+}
+
 // The data of a point task where it will be used, with its latest values. What can fail does so here.
 void place_data(ContextCore& context, LaunchPlan& plan, const LaunchRecord& record,
                 std::uint32_t rank) {
@@ -165,10 +180,10 @@ void place_data(ContextCore& context, LaunchPlan& plan, const LaunchRecord& reco
     if (reads(argument.privilege))
       context.analysis.make_valid(*argument.field, *argument.footprint, *argument.instance,
                                   origin(argument));
-  // What folds need must be there: nothing throws once the task's node is made.
+  // Nothing throws once the task's node is made.
   for (PlannedArgument& argument : arguments)
     if (argument.privilege == Privilege::reduce)
-      analysis::Analysis::check_values(*argument.field, *argument.footprint, origin(argument));
+      check_folds(context, plan, argument, origin(argument));
 }
 
 // Argument by argument, what each fold needs and the fold itself. The task is published last, since it
@@ -179,18 +194,42 @@ void issue_folds(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, T
   exec::Node& reducer = edges.to();
   const std::span<PlannedArgument> arguments = plan.arguments_of(payload.rank);
   analysis::FoldPayload** const folds = payload.folds(plan);
-  std::uint32_t issued = 0;
+  std::uint32_t issued = 0, reductions = 0;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const PlannedArgument& argument = arguments[i];
     if (argument.privilege != Privilege::reduce) continue;
-    const analysis::Origin origin{record.call, payload.rank, static_cast<int>(i), &plan.info};
+    const std::uint32_t launch_rank = plan.own.points[payload.rank].launch_rank;
+    analysis::Origin origin{record.call, launch_rank, static_cast<int>(i), &plan.info};
+    origin.on_shards = context.replicated != nullptr;
     const PlannedRequirement& requirement = plan.requirements[i];
-    folds[issued++] = &context.analysis.issue_fold(
-        {&reducer, reducer.seq}, *argument.field, *argument.footprint, *argument.instance,
-        requirement.relaxed ? requirement.op : nullptr, origin);
-    ++record.unreclaimed;
-    reducer.flags |= exec::kReducer;
-    exec::ReducerGate::set_folds(reducer, issued);
+    const ReductionOp* const relaxed = requirement.relaxed ? requirement.op : nullptr;
+    const exec::NodeRef self{&reducer, reducer.seq};
+    analysis::FoldPayload** link = &folds[reductions++];
+    const auto issue = [&](auto make) {
+      *link = &make();
+      link = &(*link)->next;
+      ++issued;
+      ++record.unreclaimed;
+      reducer.flags |= exec::kReducer;
+      exec::ReducerGate::set_folds(reducer, issued);
+    };
+    const auto fold = [&](analysis::Footprint& footprint) {
+      issue([&]() -> analysis::FoldPayload& {
+        return context.analysis.issue_fold(self, *argument.field, footprint, *argument.instance,
+                                           relaxed, origin);
+      });
+    };
+    const auto parts = context.replicated != nullptr ? context.replicated->parts(launch_rank, i)
+                                                     : std::span<const ContributionPart>();
+    if (parts.empty()) fold(*argument.footprint);
+    for (const ContributionPart& part : parts) {
+      if (part.message == ContributionPart::kHere)
+        fold(argument.field->footprint(part.points, true));
+      else
+        issue([&]() -> analysis::FoldPayload& {
+          return context.replicated->give(self, plan, part, origin);
+        });
+    }
   }
   context.analysis.publish(edges);
 }
@@ -239,12 +278,26 @@ void issue_point(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, s
 AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& request) {
   context.note_launch(plan);
   const std::uint32_t points = plan.own_points();
-  if (points == 0) return context.records.make_result(plan, request);
+  Replicated* const replicated = context.replicated.get();
+  if (points == 0 && replicated == nullptr) return context.records.make_result(plan, request);
+  if (replicated != nullptr) {
+    if (context.scope.window().full()) context.make_room();
+    replicated->begin(plan, context.calls - 1);
+  }
+  if (points == 0) {
+    AnyFuture result = context.records.make_result(plan, request);
+    replicated->end(plan, result);
+    return result;
+  }
   LaunchRecord& record = context.records.take(plan, request);
   AnyFuture result = record.result;
   std::uint32_t rank = 0;
   try {
-    while (rank < points) issue_point(context, plan, record, rank, request.hints.inline_if_ready);
+    while (rank < points) {
+      if (replicated != nullptr) replicated->fold_before(plan, plan.own.points[rank].launch_rank);
+      issue_point(context, plan, record, rank, request.hints.inline_if_ready);
+    }
+    if (replicated != nullptr) replicated->end(plan, result);
   } catch (...) {
     // What is left of the launch will not run: no memory for it, or nothing to read.
     for (std::uint32_t left = rank; left < points; ++left) record.point_done();
@@ -317,10 +370,11 @@ class RunningTask final : public detail::ContextSource, public detail::Waiter {
     analysis::FoldPayload** fold = payload_.folds(plan);
     for (std::size_t i = 0; i < planned.size(); ++i) {
       if (planned[i].privilege != Privilege::reduce) continue;
-      auto made =
+      const auto made =
           std::make_shared<detail::Accumulator>(*plan.requirements[i].op, *planned[i].points);
       payload_.arguments()[i].accumulator = made.get();
-      (*fold++)->accumulator = std::move(made);
+      for (analysis::FoldPayload* each = *fold++; each != nullptr; each = each->next)
+        each->accumulator = made;
     }
   }
 
@@ -379,7 +433,9 @@ const analysis::Instance& instance_of(const PhysicalArgument& argument) {
   analysis::FoldPayload** fold = payload.folds(*record.plan);
   for (const PlannedArgument& argument : record.plan->arguments_of(payload.rank)) {
     const analysis::Instance& instance = instance_of(*physical++);
-    if (argument.privilege == Privilege::reduce) (*fold++)->failure = failure;
+    if (argument.privilege == Privilege::reduce)
+      for (analysis::FoldPayload* each = *fold++; each != nullptr; each = each->next)
+        each->failure = failure;
     else if (writes(argument.privilege)) instance.poison.write(argument.points, failure);
   }
 }
@@ -439,8 +495,13 @@ void run_task(exec::Node& node, exec::Execution& execution) {
     if (record.holds_something) record.point_done();
     return;
   }
-  run_point(payload, false, execution,
-            [&](const std::exception_ptr& error) { return exec::fail(node, error); });
+  run_point(payload, false, execution, [&](const std::exception_ptr& error) {
+    const LaunchRecord& record = *payload.record;
+    const std::uint32_t rank = record.plan->own.points[payload.rank].launch_rank;
+    analysis::Origin origin{record.call, rank};
+    origin.on_shards = record.context->replicated != nullptr;
+    return exec::fail(node, analysis::failure_origin(node, origin), error);
+  });
 }
 
 void run_replayed_task(TaskPayload& payload, exec::Replay& replay, std::uint32_t index,

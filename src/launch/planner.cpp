@@ -76,13 +76,15 @@ AnyRegion region_of(const LaunchPlan& plan, std::size_t rank, const Requirement&
 }
 
 /// The points of the domain, and the own ones.
-void plan_points(LaunchPlan& plan, const LaunchRequest& request, const RuntimeCore& runtime) {
+void plan_points(LaunchPlan& plan, const LaunchRequest& request, ContextCore& context) {
   LaunchPoints& points = plan.points;
   points.domain = detail::domain_of(request);
   if (points.domain->volume() > std::numeric_limits<std::uint32_t>::max())
     throw UsageError(fmt::format("{}, its domain: {} points; a group has fewer than 2^32",
                                  launch_name(request), points.domain->volume()));
-  points.own = runtime.own_points(points.domain);
+  points.own = context.replicated != nullptr
+                   ? context.replicated->own_points(request, points.domain)
+                   : context.runtime.own_points(points.domain);
   plan.own.points.reserve(points.own->volume());
   points.own->for_each_point([&](const data::BoxPoint& p) {
     const auto rank = points.domain->rank(p);
@@ -210,11 +212,14 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine&
 // Flat: the check that a handle is alive would be a call for each argument.
 [[gnu::flatten]] std::span<const std::uint64_t> Planner::make_key(const LaunchRequest& request) {
   plans_.end_dropped();  // a launch begins: nothing of another one is half done
-  const std::size_t most = kMostKeyWords + kKeyWordsOfArgument * request.requirements.size();
+  const std::size_t most = kMostKeyWords + kKeyWordsOfArgument * request.requirements.size() + 1;
   if (key_.size() < most) key_.resize(most);
   std::uint64_t* next = key_.data();
   const auto put = [&next](std::uint64_t word) { return *next++ = word, true; };
   visit(request, context_.runtime.mapper().epoch(), Key(put, &request, &context_.forest));
+  // A single launch has a plan for where it runs, and one for elsewhere.
+  if (context_.replicated != nullptr && request.domain == nullptr)
+    put(context_.replicated->runs_here(request) ? 1 : 0);
   return {key_.data(), next};
 }
 
@@ -248,7 +253,9 @@ std::unique_ptr<LaunchPlan> Planner::make_unmapped(const LaunchRequest& request,
   }
   plan->argument_count = static_cast<std::uint32_t>(plan->requirements.size());
   plan->node_class = exec::NodePool::class_of(TaskPayload::bytes(*plan));
-  plan_points(*plan, request, context_.runtime);
+  plan_points(*plan, request, context_);
+  if (context_.replicated != nullptr)
+    plan->points.replicated = context_.replicated->plan(*plan, request);
   plan_arguments(*plan, request);
   check_independence(*plan, request);
   plan->token = token_of(request);

@@ -271,6 +271,48 @@ void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target,
   });
 }
 
+void Accumulator::pack(const data::IndexSpace& points, std::byte* bytes) {
+  initialise_(bytes, points.volume());
+  const auto size = static_cast<std::ptrdiff_t>(value_size_);
+  fold_points(points, [&](const data::BoxPoint& start, const std::byte* values, std::size_t count) {
+    std::size_t before = 0;  // values in the boxes before that of `start`, and then in its own
+    for (const data::Box& box : points.boxes()) {
+      bool inside = true;
+      std::size_t position = 0, volume = 1;
+      for (int d = 0; d < 3; ++d) {
+        const auto extent = static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1);
+        inside = inside && box.lo[d] <= start[d] && start[d] <= box.hi[d];
+        position = position * extent + static_cast<std::size_t>(start[d] - box.lo[d]);
+        volume *= extent;
+      }
+      if (inside) {
+        std::memcpy(bytes + static_cast<std::ptrdiff_t>(before + position) * size, values,
+                    count * value_size_);
+        return;
+      }
+      before += volume;
+    }
+  });
+}
+
+void Accumulator::unpack(const data::IndexSpace& points, const std::byte* bytes) {
+  for (const data::Box& box : points.boxes()) {
+    data::BoxPoint p = box.lo;
+    const auto row = static_cast<std::size_t>(box.hi[row_] - box.lo[row_] + 1);
+    do {
+      std::size_t index = index_of(p), left = row;
+      while (left > 0) {
+        const std::size_t n = std::min(left, left_in_chunk(index));
+        std::memcpy(slot(index), bytes, n * value_size_);
+        bytes += n * value_size_;
+        index += n;
+        left -= n;
+      }
+      p[row_] = box.hi[row_] + 1;
+    } while (move_into(box, p));
+  }
+}
+
 /// Calls to(start, values, count) for contributions to `count` points of a row.
 template <class To>
 void Accumulator::fold_points(const data::IndexSpace& points, const To& to) {

@@ -51,6 +51,11 @@ class Accumulator {
   /// points of it may be in use meanwhile.
   void fold_into(const data::IndexSpace& points, Accumulator& target, bool shared = false);
 
+  /// The contributions to `points`, the identity where there are none, box after box, each in row-major order. Some or all
+  /// of the points it was made for; and back, into one to which nobody has contributed.
+  void pack(const data::IndexSpace& points, std::byte* bytes);
+  void unpack(const data::IndexSpace& points, const std::byte* bytes);
+
   /// The chunks by position, null where nothing was touched; for accumulator_slot in accessors.
   [[nodiscard]] std::byte** chunks() { return table_; }
   /// Folds a value in where there may be no chunk.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace refrain::memory {
 
@@ -145,5 +146,43 @@ constinit CpuMover the_cpu_mover;
 }  // namespace
 
 const Mover& cpu_mover() { return the_cpu_mover; }
+
+namespace {
+
+/// Calls f(box, packed) for each box, with where its values are in `bytes`.
+template <class F>
+void for_each_packed(const data::IndexSpace& points, std::size_t value_size, std::byte* bytes,
+                     F f) {
+  for (const Box& box : points.boxes()) {
+    Placement packed;
+    std::size_t size = value_size;
+    auto zero = reinterpret_cast<std::uintptr_t>(bytes);
+    for (int d = 2; d >= 0; --d) {
+      packed.stride[d] = static_cast<Coord>(size);
+      zero -= static_cast<std::uintptr_t>(box.lo[d]) * size;
+      size *= static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1);
+    }
+    packed.zero = reinterpret_cast<std::byte*>(zero);
+    f(box, std::as_const(packed));
+    bytes += size;
+  }
+}
+
+}  // namespace
+
+void pack(const data::IndexSpace& points, const Placement& source, std::size_t value_size,
+          std::byte* bytes) {
+  for_each_packed(points, value_size, bytes, [&](const Box& box, const Placement& packed) {
+    with_size(value_size, [&](auto size) { copy_box(box, packed, source, size); });
+  });
+}
+
+void unpack(const data::IndexSpace& points, const Placement& target, std::size_t value_size,
+            const std::byte* bytes) {
+  for_each_packed(points, value_size, const_cast<std::byte*>(bytes),
+                  [&](const Box& box, const Placement& packed) {
+                    with_size(value_size, [&](auto size) { copy_box(box, target, packed, size); });
+                  });
+}
 
 }  // namespace refrain::memory

@@ -35,6 +35,12 @@ class Mover {
 /// Between addresses that the CPU reaches.
 const Mover& cpu_mover();
 
+/// The values of the points one after the other, box after box, each in row-major order; and back. On the CPU.
+void pack(const data::IndexSpace& points, const Placement& source, std::size_t value_size,
+          std::byte* bytes);
+void unpack(const data::IndexSpace& points, const Placement& target, std::size_t value_size,
+            const std::byte* bytes);
+
 /// The mover for a copy: where one end is not the CPU's, that end's.
 inline const Mover& mover_between(const Mover& source, const Mover& target) {
   return &target == &cpu_mover() ? source : target;

@@ -41,6 +41,10 @@ class InProcess::End final : public Transport {
     box.pop_back();
     return message;
   }
+  [[nodiscard]] bool may_come() const override {
+    const std::lock_guard lock(shared_->mutex);
+    return !shared_->boxes[rank_].empty();
+  }
   [[noreturn]] void abort(const std::string& text) noexcept override {
     std::fprintf(stderr, "%s\n", text.c_str());
     std::abort();

@@ -31,6 +31,7 @@ class Mailbox {
   [[nodiscard]] Rank rank() const { return transport_->rank(); }
   [[nodiscard]] Rank ranks() const { return transport_->ranks(); }
   [[nodiscard]] Transport& transport() { return *transport_; }
+  [[nodiscard]] const Transport& transport() const { return *transport_; }
 
   /// The header of the next message to a rank, and from one; the size is the sender's to fill in.
   [[nodiscard]] Header next_to(Rank rank, std::uint32_t kind, std::uint64_t call,

@@ -25,6 +25,8 @@ class Transport {
   /// Any thread; returns at once. A message that has arrived, if there is one. Messages in flight get on only while
   /// both ranks call this now and then.
   virtual std::optional<Message> poll() = 0;
+  /// Whether a message may be on its way to this rank.
+  [[nodiscard]] virtual bool may_come() const { return true; }
   /// Ends all ranks, with an error status, after the text went to standard error.
   [[noreturn]] virtual void abort(const std::string& text) noexcept = 0;
 };

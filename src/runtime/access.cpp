@@ -89,6 +89,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   const analysis::Origin origin{calls - 1, 0, 0, &analysis.info_for(call, where),
                                 exec::NodeKind::access};
   const data::IndexSpaceRef points = region.tree->node(region.node).space;
+  access_everywhere(state, points, privilege, origin);
   analysis.begin_point();
   analysis::Instance& instance =
       analysis.instance_for(state, points, program_memories(), Layout{}, origin);
@@ -129,11 +130,14 @@ exec::FailureRef ContextImpl::end_attachment(analysis::Instance& instance, Where
     std::erase_if(attached, [&](const auto& one) { return one.first == &instance; });
     analysis.release_instance(instance);
   };
+  const analysis::Origin origin{calls - 1, 0, 0, &analysis.info_for("detach", where),
+                                exec::NodeKind::detach};
+  access_everywhere(field, instance.space, Privilege::read_write, origin);
   analysis.begin_point();
   exec::FailureRef failure;
   try {
     failure = hold(field.tree()->handle(0), field, instance, instance.space, Privilege::read_write,
-                   {calls - 1, 0, 0, &analysis.info_for("detach", where), exec::NodeKind::detach});
+                   origin);
     if (!failure) end_access(held_.back().node.seq);
   } catch (...) {
     end();
@@ -217,6 +221,7 @@ void Context::attach_memory(const AnyRegion& region, const AnyField& field, void
         values, what + ", attached at " + to_string(where), who + ", to " + what);
     impl_.note_untraceable_call({runtime::CallKind::attach, where, {&region, &field}},
                                 "memory was attached");
+    impl_.access_everywhere(state, points, Privilege::write, {impl_.calls - 1});
     analysis::Footprint& footprint = state.footprint(points);
 
     auto instance = std::make_unique<analysis::Instance>();

@@ -9,7 +9,10 @@
 
 namespace refrain::runtime {
 
-ContextImpl::ContextImpl(RuntimeImpl& of) : ContextCore(of, nullptr, std::string(), make_nested) {}
+ContextImpl::ContextImpl(RuntimeImpl& of) : ContextCore(of, nullptr, std::string(), make_nested) {
+  if (of.ranks() != nullptr)
+    replicated = std::make_unique<replication::Replication>(*this, *of.ranks());
+}
 
 ContextImpl::~ContextImpl() {
   if (alive_) *alive_ = nullptr;
@@ -70,7 +73,7 @@ void ContextImpl::finish() {
   }
   scope.drain(nullptr);
   bring_all_home();
-  exec::FailureRef failure = scope.failures().take();
+  exec::FailureRef failure = first_failure(analysis.info_for("end", Where{}));
   if (!failure) failure = poison_at_home();
   attached.clear();
   for (const Grant& grant : grants.all) analysis.end_field(*grant.state);
@@ -130,7 +133,8 @@ void Context::fence(Where where) {
     impl_.runtime.executor().interleave();
     impl_.scope.drain(&impl_.analysis.info_for("fence", where));
     impl_.bring_all_home();
-    if (const exec::FailureRef failure = impl_.scope.failures().take()) failure->rethrow();
+    const exec::NodeInfo& info = impl_.analysis.info_for("fence", where);
+    if (const exec::FailureRef failure = impl_.first_failure(info)) failure->rethrow();
   });
 }
 

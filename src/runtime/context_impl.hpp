@@ -84,6 +84,15 @@ class ContextImpl final : public NestedContext, public ContextCore {
   }
 
   // --- waiting ---
+  /// Nothing is in flight: the first failure that nobody was told of, on any shard; null if there is none.
+  exec::FailureRef first_failure(const exec::NodeInfo& info) {
+    return replicated != nullptr ? replicated->agree(info) : scope.failures().take();
+  }
+  /// Where the program runs on several shards: all of them access the points themselves.
+  void access_everywhere(analysis::FieldState& field, const data::IndexSpaceRef& points,
+                         Privilege privilege, const analysis::Origin& origin) {
+    if (replicated != nullptr) replicated->access(field, points, privilege, origin);
+  }
   /// Brings what children have changed elsewhere back to where the parent has it. All of them are complete.
   void bring_all_home();
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;

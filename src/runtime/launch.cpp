@@ -104,11 +104,15 @@ AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
                          [&] { return runtime::launch_name(request); });
 }
 
-AnyFuture Context::reduce_futures(const AnyFuture& values, const ReductionOp& op, Where where) {
+AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Where where) {
   return impl_.make_call("reduce", where, [&](const std::string& who) {
     impl_.runtime.executor().interleave();
     impl_.scope.throttle();
-    impl_.check_usable(values.state(), who);
+    impl_.check_usable(of.state(), who);
+    const AnyFuture values =
+        impl_.replicated != nullptr
+            ? impl_.replicated->gather(of, impl_.analysis.info_for("reduce", where))
+            : of;
     if (op.type == nullptr || op.initialise == nullptr || op.fold == nullptr)
       runtime::fail(who, "operator '{}' lacks its type or a function", op.name);
     if (values.state()->type().size != op.type->size)

@@ -73,8 +73,10 @@ exec::FailureRef ContextImpl::destroy(const AnyRegion& region, Where where) {
     fail(who, "{} is a subregion; destroy its partition or the whole region", region.name());
   const CallIdentity call{CallKind::destroy, where, {&region}};
   const auto end_fields = [&] {
-    analysis::TreeState::of(tree).for_each(
-        [&](analysis::FieldState& field) { analysis.end_field(field); });
+    analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
+      if (replicated != nullptr) replicated->forget(field);
+      analysis.end_field(field);
+    });
   };
   exec::FailureRef failure;
   if (attached_to(tree) != nullptr) {
@@ -136,6 +138,7 @@ void issue_fill(ContextImpl& context, const AnyRegion& region, const AnyField& f
       [&](ReplayCursor& replay) { replay.take_fill(value); },
       [&] {
         const data::IndexSpaceRef& points = region.tree->node(region.node).space;
+        context.access_everywhere(state, points, Privilege::write, {context.calls - 1});
         context.analysis.fill(state, state.footprint(points), value);
       });
   context.grants.lend(state, Privilege::write);
@@ -189,19 +192,22 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
     const bool nothing = &from == &to || points->empty();  // the values are there already
     const auto analyse = [&] {
       if (nothing) return;
+      const data::IndexSpaceRef own =
+          impl_.replicated != nullptr ? impl_.replicated->copy(from, to, points) : points;
+      if (own->empty()) return;
       analysis::Analysis& analysis = impl_.analysis;
       analysis::Origin origin{impl_.calls - 1, 0, 0, &impl_.analysis.info_for("copy", where),
                               exec::NodeKind::copy};
       analysis.begin_point();
       analysis::Instance& source_instance =
-          analysis.instance_for(from, points, impl_.program_memories(), Layout{}, origin);
+          analysis.instance_for(from, own, impl_.program_memories(), Layout{}, origin);
       analysis.touch(source_instance);
       origin.argument = 1;
       analysis::Instance& target_instance =
-          analysis.instance_for(to, points, impl_.program_memories(), Layout{}, origin);
+          analysis.instance_for(to, own, impl_.program_memories(), Layout{}, origin);
       analysis.touch(target_instance);
-      analysis.copy_field(from, from.footprint(points, true), source_instance, to,
-                          to.footprint(points), target_instance, origin);
+      analysis.copy_field(from, from.footprint(own, true), source_instance, to, to.footprint(own),
+                          target_instance, origin);
     };
     impl_.traces.make(
         {CallKind::copy, where, {&source, &source_field, &target, &target_field}}, {}, {&from, &to},

@@ -40,14 +40,26 @@ Machine load_machine(const std::string& description) {
   return machine;
 }
 
+/// On several shards nothing is traced yet.
+Options for_world(Options options, const World& world) {
+  if (world.transport != nullptr) options.tracing = false;
+  return options;
+}
+
 }  // namespace
 
 // Braces: the options are checked first, and the warm start is read before its file may be recorded anew.
 RuntimeImpl::RuntimeImpl(Options options, World world)
-    : RuntimeCore{checked(options), read_warm_start(options), load_machine(options.machine)} {
+    : RuntimeCore{for_world(checked(options), world), read_warm_start(options),
+                  load_machine(options.machine)} {
   mapper_ = mapping::make_mapper(options_.mapper);
   executor_ = world.executor ? std::move(world.executor) : make_executor(options_, machine_);
   task_slots_ = world.task_slots ? world.task_slots : detail::TaskSlots::process();
+  if (world.transport != nullptr && world.transport->ranks() > 1) {
+    ranks_ =
+        std::make_unique<replication::Ranks>(std::move(world.transport), std::move(world.sharding));
+    executor_->add(*ranks_);
+  }
   reports_ = std::make_unique<Reports>(*this);
 }
 
@@ -56,6 +68,7 @@ RuntimeImpl::~RuntimeImpl() {
   try {
     write_reports();
   } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
+  if (ranks_ != nullptr) executor_->remove(*ranks_);
 }
 
 void RuntimeImpl::write_reports() {

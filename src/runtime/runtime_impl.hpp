@@ -20,6 +20,7 @@
 #include "launch/runtime_core.hpp"
 #include "refrain/runtime.hpp"
 #include "replay/trace_execution.hpp"
+#include "replication/replication.hpp"
 #include "report/termination.hpp"
 
 namespace refrain::runtime {
@@ -111,6 +112,10 @@ class Reports {
 struct World {
   std::shared_ptr<exec::Executor> executor;
   std::shared_ptr<detail::TaskSlots> task_slots;
+  /// To the other ranks that run the program, as one shard on each; null: it runs alone.
+  std::unique_ptr<net::Transport> transport{};
+  /// Which points of a launch run where; null: runs of the domain.
+  std::function<shard::Sharding(const LaunchRequest&)> sharding{};
 };
 
 class RuntimeImpl final : public RuntimeCore {
@@ -142,6 +147,8 @@ class RuntimeImpl final : public RuntimeCore {
   void write_reports();
 
   [[nodiscard]] Attachments& attachments() { return attachments_; }
+  /// Null: the program runs alone.
+  [[nodiscard]] replication::Ranks* ranks() { return ranks_.get(); }
   void set_mapper(std::unique_ptr<Mapper> mapper);
   /// The counters of a context that ends. Any thread.
   void add(const ContextImpl& context);
@@ -156,6 +163,7 @@ class RuntimeImpl final : public RuntimeCore {
   bool set_thread(std::optional<pthread_t> thread);
 
   Attachments attachments_;
+  std::unique_ptr<replication::Ranks> ranks_;
   std::unique_ptr<Reports> reports_;
   /// While a program runs: its context, and whose thread it is (under thread_mutex_).
   ContextImpl* program_ = nullptr;

@@ -1,0 +1,87 @@
+#pragma once
+// Where a program runs on several ranks, as one shard on each (dynamic control replication), its calls are seen by all
+// shards, and each analyses its own part. This is what a context asks of the layer that knows of the others
+// (replication/): which part of a call is its own, and what comes before and after it.
+//
+// All calls are made by the context's thread, by every shard in the same order. What they throw, all shards throw, unless
+// it is said otherwise.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "data/index_space.hpp"
+#include "graph/failure.hpp"
+#include "graph/node.hpp"
+#include "refrain/dynamic.hpp"
+#include "refrain/future.hpp"
+#include "refrain/privilege.hpp"
+
+namespace refrain::analysis {
+class FieldState;
+struct FoldPayload;
+struct Origin;
+}  // namespace refrain::analysis
+
+namespace refrain::runtime {
+
+struct LaunchPlan;
+
+/// The part of a plan that says who uses which data, on all shards.
+class ReplicatedPlan {
+ public:
+  virtual ~ReplicatedPlan() = default;
+};
+
+/// Where a contribution goes: a part of an argument's points, to be folded here or to be given to another shard.
+struct ContributionPart {
+  data::IndexSpaceRef points;
+  std::uint32_t message = 0;  ///< kHere, or which message of the launch
+  std::uint32_t section = 0;  ///< its place there
+  static constexpr std::uint32_t kHere = ~std::uint32_t{0};
+};
+
+class Replicated {
+ public:
+  virtual ~Replicated() = default;
+
+  // --- launches ---------------------------------------------------------------------------------------
+
+  /// A single launch is about to be planned. Whether it runs here: where most of what it writes is, or else reads.
+  virtual bool runs_here(const LaunchRequest& request) = 0;
+  /// The points that run here. Of a single launch, as runs_here() has said.
+  virtual data::IndexSpaceRef own_points(const LaunchRequest& request,
+                                         const data::IndexSpaceRef& domain) = 0;
+  virtual std::shared_ptr<ReplicatedPlan> plan(const LaunchPlan& plan,
+                                               const LaunchRequest& request) = 0;
+  /// Before the own points of a launch are issued: what they read is received, what others read is sent.
+  virtual void begin(LaunchPlan& plan, std::uint64_t call) = 0;
+  /// Before an own point is issued: contributions to data here by other shards' points of lower rank are folded.
+  virtual void fold_before(LaunchPlan& plan, std::uint64_t launch_rank) = 0;
+  /// What becomes of an own point's contribution by an argument.
+  virtual std::span<const ContributionPart> parts(std::uint32_t launch_rank,
+                                                  std::size_t argument) = 0;
+  /// The operation that gives a part away. As Analysis::issue_fold.
+  virtual analysis::FoldPayload& give(const exec::NodeRef& reducer, LaunchPlan& plan,
+                                      const ContributionPart& part,
+                                      const analysis::Origin& origin) = 0;
+  /// After the last own point. `result`: the launch's future, if it has one; of a single launch every shard gets the value.
+  virtual void end(LaunchPlan& plan, const AnyFuture& result) = 0;
+
+  // --- other calls -------------------------------------------------------------------------------------
+
+  /// The program, which is the same everywhere, reads the points, writes them, or both.
+  virtual void access(analysis::FieldState& field, const data::IndexSpaceRef& points,
+                      Privilege privilege, const analysis::Origin& origin) = 0;
+  /// The points to copy here: the owners of a source become the owners of its target.
+  virtual data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,
+                                   const data::IndexSpaceRef& points) = 0;
+  /// All values of a group launch, those of other shards, too.
+  virtual AnyFuture gather(const AnyFuture& values, const exec::NodeInfo& info) = 0;
+  /// Nothing is in flight here: the first of the failures that any shard has to tell, null if there is none.
+  virtual exec::FailureRef agree(const exec::NodeInfo& info) = 0;
+  /// The field's region ends, or what it holds: every shard has what it will be given.
+  virtual void forget(analysis::FieldState& field) = 0;
+};
+
+}  // namespace refrain::runtime

@@ -1,0 +1,423 @@
+#include "replication/replication.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "data/region_tree.hpp"
+#include "launch/future_state.hpp"
+#include "launch/launch_plan.hpp"
+#include "net/all_reduce.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::replication {
+
+using analysis::FieldState;
+using data::IndexSpaceRef;
+using runtime::LaunchPlan;
+using shard::ShardId;
+
+/// Of each requirement its field, and who uses what of it on all shards.
+struct Replication::Plan final : runtime::ReplicatedPlan {
+  bool group = false;
+  std::vector<FieldState*> fields;
+  std::vector<shard::UsersRef> users;  ///< of a group
+  std::vector<IndexSpaceRef> points;   ///< of a single launch
+  std::shared_ptr<const shard::Sharding> sharding;
+};
+
+namespace {
+
+data::IndexSpaceRef points_of(const AnyRegion& region) {
+  return region.tree->node(region.node).space;
+}
+
+/// A region that has all points of a requirement.
+AnyRegion whole_of(const Requirement& r) {
+  if (r.partition.tree == nullptr) return r.region;
+  data::RegionTree& tree = *r.partition.tree;
+  return tree.handle(tree.partition(r.partition.index).parent);
+}
+
+bool before(std::uint32_t rank, std::uint32_t argument, std::uint32_t other_rank,
+            std::uint32_t other_argument) {
+  return std::tuple(rank, argument) < std::tuple(other_rank, other_argument);
+}
+
+}  // namespace
+
+Replication::Replication(runtime::ContextCore& context, Ranks& ranks)
+    : context_(context),
+      ranks_(ranks),
+      me_(ranks.mailbox.rank()),
+      shards_(ranks.mailbox.ranks()),
+      failures_(context.identity),
+      transfers_(context, ranks.mailbox, failures_),
+      steps_(me_, shards_) {}
+
+// --- states ----------------------------------------------------------------------------------------------
+
+// A field state that another had the address of begins anew: forget() has seen to that.
+shard::StateRef& Replication::state_of(const FieldState& field) {
+  shard::StateRef& state = states_[&field];
+  if (state == nullptr || state->space != field.space()) state = steps_.initial(field.space());
+  return state;
+}
+
+const shard::Step& Replication::step(FieldState& field, const shard::Access& access) {
+  shard::StateRef& state = state_of(field);
+  const shard::Step& taken = steps_.take(state, access);
+  state = taken.next;
+  return taken;
+}
+
+void Replication::forget(FieldState& field) { states_.erase(&field); }
+
+net::Header Replication::header_to(ShardId peer, MessageKind kind, std::uint32_t argument) {
+  return ranks_.mailbox.next_to(peer, static_cast<std::uint32_t>(kind), call_, argument);
+}
+
+net::Header Replication::header_from(ShardId peer, MessageKind kind, std::uint32_t argument) {
+  return ranks_.mailbox.next_from(peer, static_cast<std::uint32_t>(kind), call_, argument);
+}
+
+/// Sends before receives: what is received may be what the shard itself has older values of.
+void Replication::move(FieldState& field, const shard::Traffic& traffic, std::uint32_t argument,
+                       const analysis::Origin& origin) {
+  for (const shard::Transfer& each : traffic.sends)
+    transfers_.send(field, each.points, header_to(each.peer, MessageKind::values, argument),
+                    origin);
+  for (const shard::Transfer& each : traffic.receives)
+    transfers_.receive(field, each.points, header_from(each.peer, MessageKind::values, argument),
+                       origin);
+}
+
+// --- launches --------------------------------------------------------------------------------------------
+
+bool Replication::runs_here(const LaunchRequest& request) {
+  std::map<ShardId, std::size_t> written, read;
+  for (const Requirement& r : request.requirements) {
+    if (r.region.tree == nullptr) continue;  // the planner refuses it
+    const IndexSpaceRef points = points_of(r.region);
+    const FieldState& field = context_.field_state(r.region, r.field, r.privilege, r.op, "launch");
+    const shard::Holdings holdings(*state_of(field), me_, shards_);
+    auto& sums = r.privilege == Privilege::read ? read : written;
+    for (const auto& [shard, part] : holdings.folders(points)) sums[shard] += part->volume();
+  }
+  const auto most = [](const std::map<ShardId, std::size_t>& sums) {
+    return std::ranges::max_element(
+               sums, [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+  };
+  runs_at_ = !written.empty() ? most(written) : !read.empty() ? most(read) : 0;
+  return runs_at_ == me_;
+}
+
+IndexSpaceRef Replication::own_points(const LaunchRequest& request, const IndexSpaceRef& domain) {
+  if (request.domain == nullptr)
+    return runs_at_ == me_ ? domain : data::IndexSpace::empty_space(domain->dim());
+  return ranks_.sharding(request).own_points(domain, me_, shards_);
+}
+
+std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& plan,
+                                                           const LaunchRequest& request) {
+  auto made = std::make_shared<Plan>();
+  made->group = plan.group;
+  const shard::Sharding sharding = ranks_.sharding(request);
+  made->sharding = std::make_shared<const shard::Sharding>(sharding);
+  for (std::size_t i = 0; i < request.requirements.size(); ++i) {
+    const Requirement& r = request.requirements[i];
+    const AnyRegion whole = whole_of(r);
+    const std::string who = runtime::argument_name(request, i);
+    made->fields.push_back(&context_.field_state(whole, r.field, r.privilege, r.op, who));
+    if (!plan.group) {
+      made->points.push_back(points_of(whole));
+      continue;
+    }
+    const bool partitioned = r.partition.tree != nullptr;
+    IndexSpaceRef colours = data::IndexSpace::dense(1, Rect<3>{{0, 0, 0}, {0, 0, 0}});
+    std::vector<IndexSpaceRef> spaces;
+    if (partitioned) {
+      data::RegionTree& tree = *r.partition.tree;
+      const data::PartitionNode& partition = tree.partition(r.partition.index);
+      colours = partition.colours;
+      for (std::uint32_t child = 0; child < colours->volume(); ++child)
+        spaces.push_back(tree.node(partition.first_child + child).space);
+    } else {
+      spaces.push_back(points_of(whole));
+    }
+    const int dim = made->fields.back()->space()->dim();
+    made->users.push_back(
+        steps_.users().group({steps_.users().pieces(dim, colours, std::move(spaces)), partitioned,
+                              r.projection, plan.points.domain, sharding}));
+  }
+  return made;
+}
+
+shard::UsersRef Replication::single(ShardId shard, const IndexSpaceRef& points) {
+  shard::ByShard uses;
+  shard::add(uses, shard, points);
+  return steps_.users().single(uses, points->dim());
+}
+
+shard::UsersRef Replication::users(const Plan& plan, std::size_t argument) {
+  return plan.group ? plan.users[argument] : single(runs_at_, plan.points[argument]);
+}
+
+analysis::Origin Replication::origin_of(const LaunchPlan& plan, std::uint32_t argument,
+                                        std::uint64_t rank) const {
+  analysis::Origin origin{call_, rank, static_cast<int>(argument), &plan.info};
+  origin.on_shards = true;
+  return origin;
+}
+
+void Replication::begin(LaunchPlan& launch, std::uint64_t call) {
+  const auto& plan = static_cast<const Plan&>(*launch.points.replicated);
+  call_ = call;
+  outgoing_.clear();
+  taken_.clear();
+  parts_.clear();
+  remote_.clear();
+  next_remote_ = 0;
+  const auto count = static_cast<std::uint32_t>(launch.requirements.size());
+  const auto each = [&](auto wanted, shard::Kind kind, auto then) {
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (wanted(launch.requirements[i].privilege))
+        then(i, step(*plan.fields[i], shard::access(kind, users(plan, i))).traffic);
+  };
+  each([](Privilege p) { return reads(p); }, shard::Kind::read,
+       [&](std::uint32_t i, const shard::Traffic& traffic) {
+         move(*plan.fields[i], traffic, i, origin_of(launch, i, 0));
+       });
+  each([](Privilege p) { return writes(p) && p != Privilege::reduce; }, shard::Kind::write,
+       [](std::uint32_t, const shard::Traffic&) {});
+  each([](Privilege p) { return p == Privilege::reduce; }, shard::Kind::reduce,
+       [&](std::uint32_t i, const shard::Traffic& traffic) {
+         reduce(launch, i, traffic, origin_of(launch, i, 0));
+       });
+  std::ranges::stable_sort(parts_, [](const Part& a, const Part& b) {
+    return before(a.launch_rank, a.argument, b.launch_rank, b.argument);
+  });
+  std::ranges::stable_sort(remote_, [](const RemoteFold& a, const RemoteFold& b) {
+    return before(a.launch_rank, a.argument, b.launch_rank, b.argument);
+  });
+}
+
+/// The messages of contributions to one argument.
+void Replication::reduce(LaunchPlan& launch, std::uint32_t argument, const shard::Traffic& traffic,
+                         const analysis::Origin& origin) {
+  const std::size_t size = launch.requirements[argument].type.size;
+  std::map<ShardId, std::vector<std::size_t>> given;
+  std::map<ShardId, std::vector<const shard::Contribution*>> folded;
+  for (const shard::Contribution& each : traffic.given) {
+    std::vector<std::size_t>& sections = given[each.to];
+    parts_.push_back({each.launch_rank,
+                      argument,
+                      {each.points, static_cast<std::uint32_t>(each.to),
+                       static_cast<std::uint32_t>(sections.size())}});
+    sections.push_back(each.points->volume());
+  }
+  std::map<ShardId, std::uint32_t> message_to;
+  for (const auto& [to, sections] : given) {
+    message_to[to] = static_cast<std::uint32_t>(outgoing_.size());
+    outgoing_.push_back(std::make_shared<Outgoing>(
+        header_to(to, MessageKind::contributions, argument), size, sections));
+  }
+  for (Part& part : parts_)
+    if (part.argument == argument) part.part.message = message_to.at(part.part.message);
+  for (const shard::Contribution& each : traffic.folded) {
+    if (each.from == me_)
+      parts_.push_back(
+          {each.launch_rank, argument, {each.points, runtime::ContributionPart::kHere, 0}});
+    else folded[each.from].push_back(&each);
+  }
+  for (const auto& [from, sections] : folded) {
+    auto incoming = std::make_shared<Incoming>();
+    incoming->value_size = size;
+    incoming->failed.resize(sections.size());
+    std::size_t offset = 0;
+    for (std::size_t section = 0; section < sections.size(); ++section) {
+      incoming->offsets.push_back(offset);
+      offset += sections[section]->points->volume() * size;
+      remote_.push_back({sections[section]->launch_rank, argument, taken_.size(), section,
+                         sections[section]->points});
+    }
+    incoming->offsets.push_back(offset);
+    const exec::NodeRef node =
+        transfers_.take(incoming, header_from(from, MessageKind::contributions, argument), origin);
+    taken_.push_back({std::move(incoming), node});
+  }
+}
+
+void Replication::fold_before(LaunchPlan& launch, std::uint64_t launch_rank) {
+  const auto& plan = static_cast<const Plan&>(*launch.points.replicated);
+  for (; next_remote_ < remote_.size() && remote_[next_remote_].launch_rank < launch_rank;
+       ++next_remote_) {
+    const RemoteFold& each = remote_[next_remote_];
+    const Taken& taken = taken_[each.message];
+    const runtime::PlannedRequirement& requirement = launch.requirements[each.argument];
+    transfers_.fold(taken.incoming, taken.node, each.section, *plan.fields[each.argument],
+                    each.points, *requirement.op, requirement.relaxed,
+                    origin_of(launch, each.argument, each.launch_rank));
+  }
+}
+
+std::span<const runtime::ContributionPart> Replication::parts(std::uint32_t launch_rank,
+                                                              std::size_t argument) {
+  found_.clear();
+  auto at = std::ranges::lower_bound(
+      parts_, std::pair(launch_rank, static_cast<std::uint32_t>(argument)), {},
+      [](const Part& part) { return std::pair(part.launch_rank, part.argument); });
+  for (; at != parts_.end() && at->launch_rank == launch_rank && at->argument == argument; ++at)
+    found_.push_back(at->part);
+  return found_;
+}
+
+analysis::FoldPayload& Replication::give(const exec::NodeRef& reducer, LaunchPlan& /*plan*/,
+                                         const runtime::ContributionPart& part,
+                                         const analysis::Origin& origin) {
+  return transfers_.give(reducer, outgoing_[part.message], part.section, part.points, origin);
+}
+
+void Replication::end(LaunchPlan& plan, const AnyFuture& result) {
+  fold_before(plan, ~std::uint64_t{0});
+  if (!result.valid() || plan.group) return;
+  const exec::NodeInfo& info =
+      context_.analysis.info_for(runs_at_ == me_ ? "send" : "receive", plan.info.where);
+  if (runs_at_ != me_) {
+    transfers_.receive(result, {0}, header_from(runs_at_, MessageKind::future, 0), info);
+    return;
+  }
+  std::vector<net::Header> headers;
+  for (ShardId peer = 0; peer < shards_; ++peer)
+    if (peer != me_) headers.push_back(header_to(peer, MessageKind::future, 0));
+  transfers_.send(result, {}, {0}, std::move(headers), info);
+}
+
+// --- other calls -----------------------------------------------------------------------------------------
+
+void Replication::access(FieldState& field, const IndexSpaceRef& points, Privilege privilege,
+                         const analysis::Origin& origin) {
+  call_ = origin.call;
+  if (reads(privilege))
+    move(field, step(field, shard::access_by_all(shard::Kind::read_by_all, points)).traffic, 0,
+         origin);
+  if (writes(privilege)) step(field, shard::access_by_all(shard::Kind::write_by_all, points));
+}
+
+IndexSpaceRef Replication::copy(FieldState& from, FieldState& to, const IndexSpaceRef& points) {
+  shard::ByShard owners = shard::Holdings(*state_of(from), me_, shards_).owners(points);
+  IndexSpaceRef own = data::IndexSpace::empty_space(points->dim());
+  if (const auto all = owners.extract(shard::kEveryShard)) {
+    own = all.mapped();
+    step(to, shard::access_by_all(shard::Kind::write_by_all, own));
+  }
+  if (owners.empty()) return own;
+  if (const auto mine = owners.find(me_); mine != owners.end())
+    own = data::unite(own, mine->second);
+  step(to, shard::access(shard::Kind::write, steps_.users().single(owners, points->dim())));
+  return own;
+}
+
+/// The positions in the launch of the points that a shard runs.
+std::vector<std::size_t> Replication::ranks_of(const Plan& plan, const IndexSpaceRef& domain,
+                                               ShardId shard) const {
+  std::vector<std::size_t> ranks;
+  plan.sharding->own_points(domain, shard, shards_)->for_each_point([&](const data::BoxPoint& p) {
+    ranks.push_back(*domain->rank(p));
+  });
+  return ranks;
+}
+
+AnyFuture Replication::gather(const AnyFuture& values, const exec::NodeInfo& info) {
+  using refrain::detail::FutureState;
+  FutureState& own = *values.state();
+  if (!own.group() || own.context() != context_.identity) return values;
+  call_ = context_.calls - 1;
+  const IndexSpaceRef domain = own.of_group().domain;
+  const auto& plan = static_cast<const Plan&>(*own.of_group().replicated);
+  AnyFuture whole(FutureState::make(own.type(), context_.identity, domain->volume(),
+                                    {domain, domain, nullptr}));
+  if (own.points() > 0) {
+    std::vector<net::Header> headers;
+    for (ShardId peer = 0; peer < shards_; ++peer)
+      if (peer != me_) headers.push_back(header_to(peer, MessageKind::future, 0));
+    transfers_.send(values, whole, ranks_of(plan, domain, me_), std::move(headers), info);
+  }
+  for (ShardId peer = 0; peer < shards_; ++peer) {
+    if (peer == me_) continue;
+    std::vector<std::size_t> ranks = ranks_of(plan, domain, peer);
+    if (!ranks.empty())
+      transfers_.receive(whole, std::move(ranks), header_from(peer, MessageKind::future, 0), info);
+  }
+  return whole;
+}
+
+namespace {
+
+/// An all-reduce that an operation waits for.
+struct Agreement {
+  std::mutex mutex;
+  std::optional<exec::LaterCompletion> later;
+  bool is_there = false;
+  net::Bytes result;
+};
+
+}  // namespace
+
+exec::FailureRef Replication::agree(const exec::NodeInfo& info) {
+  call_ = context_.calls;
+  exec::FailureRef own = context_.scope.failures().take();
+  Writer writer;
+  if (own != nullptr) failures_.write(writer, own);
+  const auto agreement = std::make_shared<Agreement>();
+  const auto first = [](net::Bytes& into, std::span<const std::byte> next) {
+    const auto origin = [](std::span<const std::byte> bytes) {
+      Reader reader(bytes);
+      const std::uint64_t call = reader.number(), rank = reader.number();
+      return std::tuple(call, rank, reader.number());
+    };
+    if (into.empty() || (!next.empty() && origin(next) < origin(into)))
+      into.assign(next.begin(), next.end());
+  };
+  exec::Node& node = context_.scope.allocate(sizeof(std::shared_ptr<Agreement>));
+  ::new (node.payload()) std::shared_ptr<Agreement>(agreement);
+  node.kind = exec::NodeKind::other;
+  node.info = &info;
+  node.run = [](exec::Node& self, exec::Execution& execution) {
+    auto& waits = self.payload_as<std::shared_ptr<Agreement>>();
+    const std::shared_ptr<Agreement> kept = std::move(waits);
+    waits.~shared_ptr();
+    if (execution.failure != nullptr) return;
+    exec::LaterCompletion later = exec::complete_later(self, execution);
+    const std::lock_guard lock(kept->mutex);
+    if (kept->is_there) later.complete();
+    else kept->later = later;
+  };
+  const exec::NodeRef ref{&node, node.seq};
+  context_.analysis.publish(context_.analysis.edges_to(node));
+  net::all_reduce(ranks_.mailbox, static_cast<std::uint32_t>(MessageKind::agreement), call_,
+                  writer.bytes(), first, [agreement](net::Bytes bytes) {
+                    const std::lock_guard lock(agreement->mutex);
+                    agreement->result = std::move(bytes);
+                    agreement->is_there = true;
+                    if (agreement->later) agreement->later->complete();
+                  });
+  context_.runtime.executor().wait(
+      context_.scope, [&] { return exec::is_complete(ref); }, ref, &info);
+  const std::lock_guard lock(agreement->mutex);
+  if (agreement->result.empty()) {
+    failures_.sweep();
+    return nullptr;
+  }
+  Reader reader(agreement->result);
+  exec::FailureRef agreed = failures_.read(reader);
+  // Another shard's comes first: this one is told later.
+  if (own != nullptr && own != agreed) context_.scope.failures().put_back(std::move(own));
+  return agreed;
+}
+
+}  // namespace refrain::replication

@@ -1,0 +1,123 @@
+#pragma once
+// A program's context on several shards: which part of each call is this shard's, and the messages that the call makes it
+// send and receive (dynamic control replication, section 4; docs/control-replication.md).
+//
+// Each field has a state of the shard layer (shard/layers.hpp). A launch takes its steps in this order, the same on every
+// shard: reads, argument by argument; writes; reductions. What the steps say becomes operations of this shard's own
+// stream (replication/transfers.hpp), so the analysis orders them like any others.
+//
+// Owner: the context's thread.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "launch/replicated.hpp"
+#include "net/mailbox.hpp"
+#include "replication/transfers.hpp"
+#include "shard/traffic.hpp"
+
+namespace refrain::replication {
+
+/// What the programs of a runtime share: its rank's mailbox, and how launches are divided.
+class Ranks final : public exec::Outside {
+ public:
+  using Divide = std::function<shard::Sharding(const LaunchRequest&)>;
+  /// `divide`: null for blocks.
+  Ranks(std::unique_ptr<net::Transport> transport, Divide divide)
+      : mailbox(std::move(transport)), divide_(std::move(divide)) {}
+  [[nodiscard]] shard::Sharding sharding(const LaunchRequest& request) const {
+    return divide_ ? divide_(request) : shard::Sharding::blocked();
+  }
+  bool poll() override { return mailbox.poll(); }
+  [[nodiscard]] bool may_come() const override { return mailbox.transport().may_come(); }
+
+  net::Mailbox mailbox;
+
+ private:
+  Divide divide_;
+};
+
+class Replication final : public runtime::Replicated {
+ public:
+  Replication(runtime::ContextCore& context, Ranks& ranks);
+
+  bool runs_here(const LaunchRequest& request) override;
+  data::IndexSpaceRef own_points(const LaunchRequest& request,
+                                 const data::IndexSpaceRef& domain) override;
+  std::shared_ptr<runtime::ReplicatedPlan> plan(const runtime::LaunchPlan& plan,
+                                                const LaunchRequest& request) override;
+  void begin(runtime::LaunchPlan& plan, std::uint64_t call) override;
+  void fold_before(runtime::LaunchPlan& plan, std::uint64_t launch_rank) override;
+  std::span<const runtime::ContributionPart> parts(std::uint32_t launch_rank,
+                                                   std::size_t argument) override;
+  analysis::FoldPayload& give(const exec::NodeRef& reducer, runtime::LaunchPlan& plan,
+                              const runtime::ContributionPart& part,
+                              const analysis::Origin& origin) override;
+  void end(runtime::LaunchPlan& plan, const AnyFuture& result) override;
+  void access(analysis::FieldState& field, const data::IndexSpaceRef& points, Privilege privilege,
+              const analysis::Origin& origin) override;
+  data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,
+                           const data::IndexSpaceRef& points) override;
+  AnyFuture gather(const AnyFuture& values, const exec::NodeInfo& info) override;
+  exec::FailureRef agree(const exec::NodeInfo& info) override;
+  void forget(analysis::FieldState& field) override;
+
+ private:
+  struct Plan;
+  /// Contributions of one launch point of another shard.
+  struct RemoteFold {
+    std::uint32_t launch_rank, argument;
+    std::size_t message, section;
+    data::IndexSpaceRef points;
+  };
+  struct Part {
+    std::uint32_t launch_rank, argument;
+    runtime::ContributionPart part;
+  };
+  struct Taken {
+    std::shared_ptr<Incoming> incoming;
+    exec::NodeRef node;
+  };
+
+  shard::StateRef& state_of(const analysis::FieldState& field);
+  /// Takes a step, and makes the operations of a read.
+  const shard::Step& step(analysis::FieldState& field, const shard::Access& access);
+  void move(analysis::FieldState& field, const shard::Traffic& traffic, std::uint32_t argument,
+            const analysis::Origin& origin);
+  [[nodiscard]] std::vector<std::size_t> ranks_of(const Plan& plan,
+                                                  const data::IndexSpaceRef& domain,
+                                                  shard::ShardId shard) const;
+  shard::UsersRef users(const Plan& plan, std::size_t argument);
+  shard::UsersRef single(shard::ShardId shard, const data::IndexSpaceRef& points);
+  void reduce(runtime::LaunchPlan& plan, std::uint32_t argument, const shard::Traffic& traffic,
+              const analysis::Origin& origin);
+  [[nodiscard]] analysis::Origin origin_of(const runtime::LaunchPlan& plan, std::uint32_t argument,
+                                           std::uint64_t rank) const;
+  [[nodiscard]] net::Header header_to(shard::ShardId peer, MessageKind kind,
+                                      std::uint32_t argument);
+  [[nodiscard]] net::Header header_from(shard::ShardId peer, MessageKind kind,
+                                        std::uint32_t argument);
+
+  runtime::ContextCore& context_;
+  Ranks& ranks_;
+  const shard::ShardId me_, shards_;
+  KnownFailures failures_;
+  Transfers transfers_;
+  shard::Steps steps_;
+  std::unordered_map<const analysis::FieldState*, shard::StateRef> states_;
+
+  // Of the launch that is being made:
+  shard::ShardId runs_at_ = 0;  ///< a single one
+  std::uint64_t call_ = 0;
+  std::vector<std::shared_ptr<Outgoing>> outgoing_;
+  std::vector<Taken> taken_;
+  std::vector<Part> parts_;         ///< by launch rank and argument
+  std::vector<RemoteFold> remote_;  ///< the same
+  std::size_t next_remote_ = 0;
+  std::vector<runtime::ContributionPart> found_;  ///< scratch of parts()
+};
+
+}  // namespace refrain::replication

@@ -1,0 +1,389 @@
+#include "replication/transfers.hpp"
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/assert.hpp"
+#include "graph/reducer_gate.hpp"
+#include "launch/future_state.hpp"
+#include "memory/accumulator.hpp"
+#include "memory/mover.hpp"
+
+namespace refrain::replication {
+
+using analysis::FieldState;
+using analysis::Instance;
+using data::IndexSpaceRef;
+using exec::Execution;
+using exec::FailureRef;
+using exec::Node;
+
+namespace {
+
+net::Header sized(net::Header header, std::size_t bytes) {
+  header.size = bytes;
+  return header;
+}
+
+/// What most operations here work on.
+struct Values {
+  const Instance* instance;
+  IndexSpaceRef points;
+  std::size_t value_size;
+  net::Header header;
+  net::Mailbox* mailbox;
+  KnownFailures* failures;
+
+  [[nodiscard]] std::size_t bytes() const { return points->volume() * value_size; }
+};
+
+// Everything of `Payload` ends with the node's run, or, where it completes later, with what is left of it.
+template <class Payload>
+void end_payload(Node& node, Execution& /*execution*/) {
+  node.payload_as<Payload>().~Payload();
+}
+
+void run_send(Node& node, Execution& execution) {
+  auto& values = node.payload_as<Values>();
+  if (execution.failure == nullptr) {
+    Writer trailer;
+    if (exec::Failure::any())
+      if (const auto poisoned = values.instance->poison.at(values.points); !poisoned.empty())
+        write(trailer, poisoned, *values.failures);
+    net::Message message(sized(values.header, values.bytes() + trailer.bytes().size()));
+    memory::pack(*values.points, *values.instance, values.value_size, message.bytes().data());
+    if (!trailer.bytes().empty())
+      std::memcpy(message.bytes().data() + values.bytes(), trailer.bytes().data(),
+                  trailer.bytes().size());
+    values.mailbox->send(std::move(message));
+  }
+  values.~Values();
+}
+
+void take_values(const Values& values, const net::Message& message) {
+  memory::unpack(*values.points, *values.instance, values.value_size, message.bytes().data());
+  if (exec::Failure::any()) values.instance->poison.write(values.points, nullptr);
+  const auto trailer = message.bytes().subspan(values.bytes());
+  if (trailer.empty()) return;
+  Reader reader(trailer);
+  for (const analysis::Poisoned& each :
+       read_poisoned(reader, values.points->dim(), *values.failures))
+    values.instance->poison.write(each.points, each.failure);
+}
+
+void run_receive(Node& node, Execution& execution) {
+  auto& values = node.payload_as<Values>();
+  if (execution.failure != nullptr) return values.~Values();
+  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Values>);
+  values.mailbox->await(values.header, [&values, later](const net::Message& message) mutable {
+    take_values(values, message);
+    later.complete();
+  });
+}
+
+struct Take {
+  std::shared_ptr<Incoming> incoming;
+  net::Header header;
+  net::Mailbox* mailbox;
+  KnownFailures* failures;
+};
+
+void take_contributions(Take& take, net::Message message) {
+  Incoming& incoming = *take.incoming;
+  Reader trailer(std::as_const(message).bytes().subspan(incoming.offsets.back()));
+  while (!trailer.at_end()) {
+    const std::size_t section = trailer.number();
+    incoming.failed[section] = take.failures->read(trailer);
+  }
+  incoming.message.emplace(std::move(message));
+}
+
+void run_take(Node& node, Execution& execution) {
+  auto& take = node.payload_as<Take>();
+  if (execution.failure != nullptr) return take.~Take();
+  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Take>);
+  take.mailbox->await(take.header, [&take, later](net::Message message) mutable {
+    take_contributions(take, std::move(message));
+    later.complete();
+  });
+}
+
+struct RemoteFold {
+  analysis::FoldPayload fold;
+  exec::NodeInfo reducer;  ///< the launch's own may be gone
+  std::shared_ptr<Incoming> incoming;
+  std::size_t section;
+  const ReductionOp* op;
+};
+
+void run_remote_fold(Node& node, Execution& execution) {
+  auto& remote = node.payload_as<RemoteFold>();
+  if (execution.failure == nullptr) {
+    const Incoming& incoming = *remote.incoming;
+    remote.fold.failure = incoming.failed[remote.section];
+    if (remote.fold.failure == nullptr) {
+      remote.fold.accumulator =
+          std::make_shared<refrain::detail::Accumulator>(*remote.op, *remote.fold.points);
+      remote.fold.accumulator->unpack(
+          *remote.fold.points,
+          std::as_const(*incoming.message).bytes().data() + incoming.offsets[remote.section]);
+    }
+    remote.fold.run([&](const std::exception_ptr& error, const exec::Failure::Who& who) {
+      return exec::fail(node, remote.fold.origin, error, who);
+    });
+  }
+  remote.~RemoteFold();
+}
+
+/// Its contribution comes first: the reducer knows it as a fold.
+struct Give {
+  analysis::FoldPayload contribution;
+  std::shared_ptr<Outgoing> outgoing;
+  std::size_t section;
+  net::Mailbox* mailbox;
+  KnownFailures* failures;
+};
+
+void run_give(Node& node, Execution& execution) {
+  auto& give = node.payload_as<Give>();
+  if (execution.failure == nullptr)
+    give.outgoing->put(give.section, *give.contribution.points, give.contribution.accumulator.get(),
+                       give.contribution.failure, *give.mailbox, *give.failures);
+  give.~Give();
+}
+
+struct FutureValues {
+  AnyFuture future;
+  AnyFuture whole;  ///< of what is sent: where it is put, too; may be empty
+  std::vector<std::size_t> ranks;
+  std::vector<net::Header> headers;  ///< to whom; or the one that is awaited
+  net::Mailbox* mailbox;
+  KnownFailures* failures;
+};
+
+void settle(refrain::detail::FutureState& state, std::size_t rank, std::string_view value) {
+  std::memcpy(state.storage(rank), value.data(), value.size());
+  state.constructed(rank);
+  state.finish(rank);
+}
+
+void run_send_future(Node& node, Execution& execution) {
+  auto& values = node.payload_as<FutureValues>();
+  if (execution.failure == nullptr) {
+    const refrain::detail::FutureState& state = *values.future.state();
+    Writer writer;
+    for (std::size_t rank = 0; rank < values.ranks.size(); ++rank) {
+      const FailureRef& failure = state.failure(rank);
+      writer.number(failure != nullptr ? 1 : 0);
+      if (failure != nullptr) {
+        values.failures->write(writer, failure);
+        if (values.whole.valid()) values.whole.state()->fail(values.ranks[rank], failure);
+        continue;
+      }
+      const std::string_view value(static_cast<const char*>(state.value(rank)), state.type().size);
+      writer.text(value);
+      if (values.whole.valid()) settle(*values.whole.state(), values.ranks[rank], value);
+    }
+    for (const net::Header& header : values.headers) {
+      net::Message message(sized(header, writer.bytes().size()));
+      std::memcpy(message.bytes().data(), writer.bytes().data(), writer.bytes().size());
+      values.mailbox->send(std::move(message));
+    }
+  }
+  values.~FutureValues();
+}
+
+void take_future(const FutureValues& values, const net::Message& message) {
+  refrain::detail::FutureState& state = *values.future.state();
+  Reader reader(message.bytes());
+  for (const std::size_t rank : values.ranks) {
+    if (reader.number() != 0) {
+      state.fail(rank, values.failures->read(reader));
+      continue;
+    }
+    settle(state, rank, reader.text());
+  }
+}
+
+void run_receive_future(Node& node, Execution& execution) {
+  auto& values = node.payload_as<FutureValues>();
+  if (execution.failure != nullptr) {
+    for (const std::size_t rank : values.ranks)
+      values.future.state()->fail(rank, FailureRef(execution.failure));
+    return values.~FutureValues();
+  }
+  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<FutureValues>);
+  values.mailbox->await(values.headers.front(),
+                        [&values, later](const net::Message& message) mutable {
+                          take_future(values, message);
+                          later.complete();
+                        });
+}
+
+}  // namespace
+
+// --- contributions -------------------------------------------------------------------------------------
+
+Outgoing::Outgoing(const net::Header& header, std::size_t value_size,
+                   std::span<const std::size_t> points)
+    : header_(header), value_size_(value_size), failed_(points.size()), left_(points.size()) {
+  std::size_t offset = 0;
+  for (const std::size_t count : points) {
+    offsets_.push_back(offset);
+    offset += count * value_size;
+  }
+  bytes_.resize(offset);
+}
+
+void Outgoing::put(std::size_t section, const data::IndexSpace& points,
+                   refrain::detail::Accumulator* contribution, const FailureRef& failure,
+                   net::Mailbox& mailbox, KnownFailures& failures) {
+  failed_[section] = failure;
+  if (failure == nullptr) contribution->pack(points, bytes_.data() + offsets_[section]);
+  if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) send(mailbox, failures);
+}
+
+void Outgoing::send(net::Mailbox& mailbox, KnownFailures& failures) {
+  Writer trailer;
+  for (std::size_t section = 0; section < failed_.size(); ++section) {
+    if (failed_[section] == nullptr) continue;
+    trailer.number(section);
+    failures.write(trailer, failed_[section]);
+  }
+  net::Message message(sized(header_, bytes_.size() + trailer.bytes().size()));
+  if (!bytes_.empty()) std::memcpy(message.bytes().data(), bytes_.data(), bytes_.size());
+  if (!trailer.bytes().empty())
+    std::memcpy(message.bytes().data() + bytes_.size(), trailer.bytes().data(),
+                trailer.bytes().size());
+  mailbox.send(std::move(message));
+}
+
+// --- making operations -----------------------------------------------------------------------------------
+
+template <class Payload>
+Node& Transfers::make(exec::NodeKind kind, void (*run)(Node&, Execution&),
+                      const exec::NodeInfo& info, Payload payload) {
+  Node& node = context_.scope.allocate(sizeof(Payload));
+  ::new (node.payload()) Payload(std::move(payload));
+  node.kind = kind;
+  node.run = run;
+  node.info = &info;
+  return node;
+}
+
+Instance& Transfers::place(FieldState& field, const IndexSpaceRef& points,
+                           const analysis::Origin& origin) {
+  context_.analysis.begin_point();
+  Instance& instance = context_.analysis.instance_for(
+      field, points, context_.runtime.machine().memories(MemoryKind::system), Layout{}, origin);
+  context_.analysis.touch(instance);
+  return instance;
+}
+
+void Transfers::send(FieldState& field, const IndexSpaceRef& points, const net::Header& header,
+                     const analysis::Origin& origin) {
+  Instance& instance = place(field, points, origin);
+  analysis::Footprint& footprint = field.footprint(points, true);
+  context_.analysis.make_valid(field, footprint, instance, origin);
+  Node& node = make(exec::NodeKind::copy, run_send, info_for("send", origin),
+                    Values{&instance, points, field.type().size, header, &mailbox_, &failures_});
+  context_.analysis.log_operation(node, origin, &field, instance.memory, instance.memory, points);
+  analysis::Edges edges = context_.analysis.edges_to(node);
+  context_.analysis.use(edges, footprint, instance, Privilege::read);
+  context_.analysis.publish(edges);
+}
+
+void Transfers::receive(FieldState& field, const IndexSpaceRef& points, const net::Header& header,
+                        const analysis::Origin& origin) {
+  Instance& instance = place(field, points, origin);
+  Node& node = make(exec::NodeKind::copy, run_receive, info_for("receive", origin),
+                    Values{&instance, points, field.type().size, header, &mailbox_, &failures_});
+  context_.analysis.log_operation(node, origin, &field, instance.memory, instance.memory, points);
+  analysis::Edges edges = context_.analysis.edges_to(node);
+  context_.analysis.use(edges, field.footprint(points, true), instance, Privilege::write);
+  context_.analysis.publish(edges);
+}
+
+exec::NodeRef Transfers::take(const std::shared_ptr<Incoming>& incoming, const net::Header& header,
+                              const analysis::Origin& origin) {
+  Node& node = make(exec::NodeKind::other, run_take, info_for("receive", origin),
+                    Take{incoming, header, &mailbox_, &failures_});
+  const exec::NodeRef ref{&node, node.seq};
+  context_.analysis.log_operation(node, origin);
+  context_.analysis.publish(context_.analysis.edges_to(node));
+  return ref;
+}
+
+void Transfers::fold(const std::shared_ptr<Incoming>& incoming, const exec::NodeRef& taken,
+                     std::size_t section, FieldState& field, const IndexSpaceRef& points,
+                     const ReductionOp& op, bool relaxed, const analysis::Origin& origin) {
+  Instance& instance = place(field, points, origin);
+  analysis::Footprint& footprint = field.footprint(points, true);
+  context_.analysis.make_valid(field, footprint, instance, origin);
+  analysis::FoldPayload payload;
+  payload.target = &instance;
+  payload.points = points;
+  payload.relaxed = relaxed ? op.fold : nullptr;
+  payload.argument = origin.argument;
+
+  Node& node = make(exec::NodeKind::fold, run_remote_fold, info_for("fold", origin),
+                    RemoteFold{std::move(payload), *origin.info, incoming, section, &op});
+  auto& placed = node.payload_as<RemoteFold>();
+  placed.fold.reducer = &placed.reducer;
+  placed.fold.origin = analysis::failure_origin(node, origin);
+  context_.analysis.log_operation(node, origin, &field, instance.memory, instance.memory, points);
+  analysis::Edges edges = context_.analysis.edges_to(node);
+  edges.add(taken);
+  if (relaxed) context_.analysis.use_relaxed(edges, footprint, instance, op.fold);
+  else context_.analysis.use(edges, footprint, instance, Privilege::read_write);
+  context_.analysis.publish(edges);
+}
+
+analysis::FoldPayload& Transfers::give(const exec::NodeRef& reducer,
+                                       std::shared_ptr<Outgoing> outgoing, std::size_t section,
+                                       const IndexSpaceRef& points,
+                                       const analysis::Origin& origin) {
+  analysis::FoldPayload contribution;
+  contribution.points = points;
+  Node& node =
+      make(exec::NodeKind::other, run_give, info_for("send", origin),
+           Give{std::move(contribution), std::move(outgoing), section, &mailbox_, &failures_});
+  node.flags = exec::kFold;
+  node.record = reducer.node->record;
+  exec::ReducerGate::attach_fold(reducer, node);
+  context_.analysis.log_operation(node, origin);
+  analysis::Edges edges = context_.analysis.edges_to(node);
+  edges.add(reducer);
+  context_.analysis.publish(edges);
+  return node.payload_as<Give>().contribution;
+}
+
+// --- futures -------------------------------------------------------------------------------------------
+
+void Transfers::send(const AnyFuture& future, const AnyFuture& whole,
+                     std::vector<std::size_t> ranks, std::vector<net::Header> headers,
+                     const exec::NodeInfo& info) {
+  Node& node = make(exec::NodeKind::other, run_send_future, info,
+                    FutureValues{future, whole, ranks, std::move(headers), &mailbox_, &failures_});
+  const exec::NodeRef ref{&node, node.seq};
+  if (whole.valid())
+    for (const std::size_t rank : ranks) whole.state()->set_producer(rank, ref);
+  context_.analysis.log_operation(node, {context_.calls - 1, 0, -1, &info});
+  analysis::Edges edges = context_.analysis.edges_to(node);
+  context_.depend_on(edges, *future.state());
+  context_.analysis.publish(edges);
+}
+
+exec::NodeRef Transfers::receive(const AnyFuture& future, std::vector<std::size_t> ranks,
+                                 const net::Header& header, const exec::NodeInfo& info) {
+  Node& node = make(exec::NodeKind::other, run_receive_future, info,
+                    FutureValues{future, {}, ranks, {header}, &mailbox_, &failures_});
+  const exec::NodeRef ref{&node, node.seq};
+  for (const std::size_t rank : ranks) future.state()->set_producer(rank, ref);
+  context_.analysis.log_operation(node, {context_.calls - 1, 0, -1, &info});
+  context_.analysis.publish(context_.analysis.edges_to(node));
+  return ref;
+}
+
+}  // namespace refrain::replication

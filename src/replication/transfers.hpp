@@ -1,0 +1,103 @@
+#pragma once
+// The operations that send and receive: nodes of the task graph like copies, whose other end is on another shard.
+//
+// A message of values has these in the order of the points' boxes, and, if some points have failures in place of values,
+// a list of them behind (replication/wire.hpp). A message of contributions has a section for each launch point that gives
+// some; it is sent when the last of them has been written.
+//
+// Threads: the context's makes the operations, and numbers their messages in the order of the program's calls. They run
+// on any thread; a message is taken in on the thread that polls, while the operation that awaits it is under way, so
+// nobody else uses what it writes.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/analysis.hpp"
+#include "launch/context_core.hpp"
+#include "net/mailbox.hpp"
+#include "replication/wire.hpp"
+
+namespace refrain::replication {
+
+/// What a message is for.
+enum class MessageKind : std::uint32_t { values = 1, contributions, future, agreement };
+
+/// Contributions of launch points to one argument that one shard folds, on their way there.
+class Outgoing {
+ public:
+  /// `sizes`: the points of each section.
+  Outgoing(const net::Header& header, std::size_t value_size, std::span<const std::size_t> points);
+  /// Any thread, once for each section: the contribution to these points, or why there is none.
+  void put(std::size_t section, const data::IndexSpace& points,
+           refrain::detail::Accumulator* contribution, const exec::FailureRef& failure,
+           net::Mailbox& mailbox, KnownFailures& failures);
+
+ private:
+  void send(net::Mailbox& mailbox, KnownFailures& failures);
+
+  net::Header header_;
+  const std::size_t value_size_;
+  std::vector<std::size_t> offsets_;  ///< of the sections, and their end
+  std::vector<std::byte> bytes_;
+  std::vector<exec::FailureRef> failed_;  ///< by section
+  std::atomic<std::size_t> left_;         ///< sections; acq_rel: the last one sees all
+};
+
+/// The same that have come.
+struct Incoming {
+  std::size_t value_size = 0;
+  std::vector<std::size_t> offsets;
+  std::optional<net::Message> message;
+  std::vector<exec::FailureRef> failed;
+};
+
+/// Makes the operations of one context.
+class Transfers {
+ public:
+  Transfers(runtime::ContextCore& context, net::Mailbox& mailbox, KnownFailures& failures)
+      : context_(context), mailbox_(mailbox), failures_(failures) {}
+
+  void send(analysis::FieldState& field, const data::IndexSpaceRef& points,
+            const net::Header& header, const analysis::Origin& origin);
+  void receive(analysis::FieldState& field, const data::IndexSpaceRef& points,
+               const net::Header& header, const analysis::Origin& origin);
+
+  /// Awaits contributions. The operation after which they are there.
+  exec::NodeRef take(const std::shared_ptr<Incoming>& incoming, const net::Header& header,
+                     const analysis::Origin& origin);
+  /// Folds a section of what `taken` has brought.
+  void fold(const std::shared_ptr<Incoming>& incoming, const exec::NodeRef& taken,
+            std::size_t section, analysis::FieldState& field, const data::IndexSpaceRef& points,
+            const ReductionOp& op, bool relaxed, const analysis::Origin& origin);
+  /// Puts a reducer's contribution into a section.
+  analysis::FoldPayload& give(const exec::NodeRef& reducer, std::shared_ptr<Outgoing> outgoing,
+                              std::size_t section, const data::IndexSpaceRef& points,
+                              const analysis::Origin& origin);
+
+  /// Sends all values of a future to others, and puts them into `whole`, if it is valid, at these ranks; and receives some.
+  void send(const AnyFuture& future, const AnyFuture& whole, std::vector<std::size_t> ranks,
+            std::vector<net::Header> headers, const exec::NodeInfo& info);
+  exec::NodeRef receive(const AnyFuture& future, std::vector<std::size_t> ranks,
+                        const net::Header& header, const exec::NodeInfo& info);
+
+ private:
+  analysis::Instance& place(analysis::FieldState& field, const data::IndexSpaceRef& points,
+                            const analysis::Origin& origin);
+  template <class Payload>
+  exec::Node& make(exec::NodeKind kind, void (*run)(exec::Node&, exec::Execution&),
+                   const exec::NodeInfo& info, Payload payload);
+  const exec::NodeInfo& info_for(const char* name, const analysis::Origin& origin) {
+    return context_.analysis.info_for(name, origin.info->where);
+  }
+
+  runtime::ContextCore& context_;
+  net::Mailbox& mailbox_;
+  KnownFailures& failures_;
+};
+
+}  // namespace refrain::replication

@@ -1,0 +1,175 @@
+// Programs on several shards in one process: each runs whole on every shard, messages are late and overtake each other as
+// a seed decides, and every shard observes what the sequential interpreter says. The messages are those of a model with
+// owners and holders point by point: none is missing, none is spurious.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/index_space.hpp"
+#include "exec/seeded_executor.hpp"
+#include "machine/machine.hpp"
+#include "net/in_process.hpp"
+#include "refrain/refrain.hpp"
+#include "runtime/runtime_impl.hpp"
+#include "support/generate.hpp"
+#include "support/mapping_rule.hpp"
+#include "support/naive_traffic.hpp"
+#include "support/random.hpp"
+#include "support/runner.hpp"
+#include "support/test_budget.hpp"
+
+namespace refrain::test {
+namespace {
+
+constexpr const char* kMachine = "emulated:cpus=4,gpus=1";
+
+shard::ShardId any_shard(const Point<3>& point, const Rect<3>& /*bounds*/, shard::ShardId shards,
+                         std::uint64_t key) {
+  return static_cast<shard::ShardId>(
+      mix(static_cast<std::uint64_t>(point[0] * 7 + point[1] * 3 + point[2]), key) % shards);
+}
+
+/// By the launch's task and domain, and a seed.
+shard::Sharding some_sharding(const std::string& task, const data::IndexSpaceRef& domain,
+                              std::uint64_t seed) {
+  const std::uint64_t drawn = mix(mix(seed, domain->id()), static_cast<std::uint64_t>(task.back()));
+  switch (drawn % 4) {
+    case 0: return shard::Sharding::cyclic();
+    case 1: {
+      Point<3> grid{1, 1, 1};
+      for (int d = 0; d < domain->dim(); ++d)
+        grid[d] = 1 + static_cast<Coord>(drawn >> (8 + d) & 1);
+      return shard::Sharding::tiled(grid);
+    }
+    case 2: return shard::Sharding::function("any", any_shard, drawn >> 8 & 3);
+    default: return shard::Sharding::blocked();
+  }
+}
+
+/// Shards of one program, each an actor of one seeded executor.
+class Shards {
+ public:
+  Shards(shard::ShardId shards, std::uint64_t seed)
+      : seed_(seed),
+        random_(mix(seed, 91)),
+        executor_(std::make_shared<exec::SeededExecutor>(
+            exec::plan_processors(machine::load(kMachine)), exec::ExecutorOptions{}, seed)),
+        network_(
+            shards, [this](std::size_t below) { return random_.next() % below; },
+            [this](const net::Message& message) { note(message.header()); }),
+        shards_(shards) {}
+
+  /// Calls program(runtime, shard) on each.
+  void run(const std::function<void(Runtime&, shard::ShardId)>& program) {
+    std::vector<std::function<void()>> programs;
+    for (shard::ShardId shard = 0; shard < shards_; ++shard)
+      programs.emplace_back([&, shard] {
+        Options options;
+        options.machine = kMachine;
+        Runtime runtime(std::make_shared<runtime::RuntimeImpl>(
+            options, runtime::World{executor_, detail::TaskSlots::beside_process(),
+                                    network_.open(shard), [this](const LaunchRequest& request) {
+                                      return some_sharding(request.task->name(),
+                                                           detail::domain_of(request), seed_);
+                                    }}));
+        program(runtime, shard);
+      });
+    executor_->run_programs(programs);
+    EXPECT_EQ(network_.in_flight(), 0u);
+  }
+  /// What was sent, by sender and receiver, in order; but for agreements.
+  [[nodiscard]] NaiveMessages messages() const {
+    NaiveMessages messages;
+    for (const auto& [pair, numbered] : sent_)
+      for (const auto& [number, message] : numbered) messages[pair].push_back(message);
+    return messages;
+  }
+
+ private:
+  void note(const net::Header& header) {
+    using replication::MessageKind;
+    const auto kind = static_cast<MessageKind>(header.kind);
+    if (kind == MessageKind::agreement) return;
+    sent_[{static_cast<int>(header.from), static_cast<int>(header.to)}][header.number] = {
+        kind == MessageKind::values          ? NaiveMessage::Kind::values
+        : kind == MessageKind::contributions ? NaiveMessage::Kind::contributions
+                                             : NaiveMessage::Kind::future,
+        header.argument, header.size};
+  }
+
+  const std::uint64_t seed_;
+  Random random_;
+  std::shared_ptr<exec::SeededExecutor> executor_;
+  net::InProcess network_;
+  const shard::ShardId shards_;
+  std::map<std::pair<int, int>, std::map<std::uint64_t, NaiveMessage>> sent_;  ///< by number
+};
+
+std::string to_text(const NaiveMessages& messages) {
+  std::string text;
+  for (const auto& [pair, all] : messages) {
+    text += fmt::format("{} to {}:", pair.first, pair.second);
+    for (const NaiveMessage& message : all)
+      text += fmt::format(" {}{}({})", "vcf"[static_cast<int>(message.kind)], message.argument,
+                          message.bytes);
+    text += '\n';
+  }
+  return text;
+}
+
+/// With failures messages have more bytes, which nobody compares.
+NaiveMessages without_bytes(NaiveMessages messages) {
+  for (auto& [pair, all] : messages)
+    for (NaiveMessage& message : all) message.bytes = 0;
+  return messages;
+}
+
+bool has_failures(const Program& program) {
+  return std::ranges::any_of(program.statements, [](const Resolved& r) {
+    return std::ranges::any_of(r.points, [](const PointTask& task) {
+      return task.throws != PointTask::Throws::no || !task.children.empty();
+    });
+  });
+}
+
+TEST(OnShards, RandomProgramsAreWhatTheInterpreterSays) {
+  std::size_t messages = 0;
+  for (TestBudget budget(600, 30); budget.more() && !HasFailure(); budget.next()) {
+    const std::uint64_t seed = budget.seed();
+    std::vector<Observation> expected;
+    const Plan plan = generate(seed);
+    const Program program = resolve(plan, &expected);
+    const auto count = static_cast<shard::ShardId>(1 + mix(seed, 5) % 9);
+    Shards shards(count, seed);
+    shards.run([&](Runtime& runtime, shard::ShardId shard) {
+      const MappingRule rule(runtime.machine(), MappingRule::Style::spread, seed);
+      runtime.set_mapper(rule.mapper(seed % 3 == 0));
+      EXPECT_EQ(compare(program, expected, execute(runtime, program)), "")
+          << "seed " << seed << ", shard " << shard << " of " << count;
+    });
+    NaiveMessages naive =
+        NaiveTraffic(program, static_cast<int>(count),
+                     [seed](const std::string& task, const data::IndexSpaceRef& domain) {
+                       return some_sharding(task, domain, seed);
+                     })
+            .messages();
+    NaiveMessages sent = shards.messages();
+    for (const auto& [pair, all] : sent) messages += all.size();
+    if (has_failures(program)) {
+      naive = without_bytes(std::move(naive));
+      sent = without_bytes(std::move(sent));
+    }
+    EXPECT_EQ(to_text(sent), to_text(naive)) << "seed " << seed << ", " << count << " shards";
+  }
+  EXPECT_GT(messages, 100u);
+}
+
+}  // namespace
+}  // namespace refrain::test

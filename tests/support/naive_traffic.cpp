@@ -1,0 +1,196 @@
+#include "support/naive_traffic.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace refrain::test {
+
+namespace {
+
+using Kind = NaiveMessage::Kind;
+constexpr std::size_t future_bytes = 24;  // whether it failed, its size, and 8 bytes
+
+data::IndexSpaceRef domain_of(const DomainSpec& spec) {
+  std::vector<data::BoxPoint> points;
+  if (!spec.dense) {
+    for (const Point<3>& p : spec.points) points.push_back(p);
+    return data::IndexSpace::from_points(spec.dim, points);
+  }
+  return data::IndexSpace::dense(spec.dim, {spec.points.front(), spec.points.back()});
+}
+
+}  // namespace
+
+data::IndexSpaceRef NaiveTraffic::points(const ResolvedArgument& argument) const {
+  const Shape& shape = program_->shape(argument.tree);
+  std::vector<data::BoxPoint> points;
+  for (std::size_t i = 0; i < shape.points.size(); ++i)
+    if (has(argument.points, static_cast<int>(i))) points.push_back(shape.points[i]);
+  return data::IndexSpace::from_points(shape.dim, points);
+}
+
+std::size_t NaiveTraffic::value_size(const ResolvedArgument& argument) const {
+  return size_of(program_->shape(argument.tree).fields[static_cast<std::size_t>(argument.field)]);
+}
+
+NaiveHoldings& NaiveTraffic::state(const ResolvedArgument& argument) {
+  const auto found = states_.find({argument.tree, argument.field});
+  if (found != states_.end()) return found->second;
+  ResolvedArgument all = argument;
+  all.points = program_->shape(argument.tree).all();
+  return states_
+      .emplace(std::pair(argument.tree, argument.field), NaiveHoldings(points(all), shards_))
+      .first->second;
+}
+
+NaiveMessages NaiveTraffic::messages() {
+  for (const Resolved& r : program_->statements) perform(r);
+  for (const Detached& end : program_->left) detach(end.id);
+  return std::move(messages_);
+}
+
+void NaiveTraffic::perform(const Resolved& r) {
+  using Call = Statement::Kind;
+  switch (r.spec.kind) {
+    case Call::launch: launch(r); break;
+    case Call::fill:
+    case Call::fill_future: write_by_all(r.target); break;
+    case Call::copy: copy(r); break;
+    case Call::access:
+      if (reads(r.target.privilege)) read_by_all(r.target);
+      if (writes(r.target.privilege)) write_by_all(r.target);
+      break;
+    case Call::partition:
+      if (by_data(r.spec.partition.op)) read_by_all(r.source);
+      break;
+    case Call::attach:
+      attached_[r.spec.id] = r.target;
+      write_by_all(r.target);
+      break;
+    case Call::detach:
+    case Call::destroy_region:
+      for (const Detached& end : r.detached) detach(end.id);
+      break;
+    case Call::reduce: {
+      const auto map = makers_.find(r.spec.future);
+      if (map == makers_.end()) break;
+      for (int shard = 0; shard < shards_; ++shard)
+        if (const auto own = std::ranges::count(map->second, shard))
+          broadcast(shard, static_cast<std::uint64_t>(own));
+      break;
+    }
+    default: break;
+  }
+}
+
+void NaiveTraffic::detach(int id) {
+  const ResolvedArgument& argument = attached_.at(id);
+  read_by_all(argument);
+  write_by_all(argument);
+}
+
+/// `values`: how many.
+void NaiveTraffic::broadcast(int shard, std::uint64_t values) {
+  for (int peer = 0; peer < shards_; ++peer)
+    if (peer != shard) messages_[{shard, peer}].push_back({Kind::future, 0, values * future_bytes});
+}
+
+void NaiveTraffic::read_by_all(const ResolvedArgument& argument) {
+  std::vector<User> users;
+  for (int shard = 0; shard < shards_; ++shard) users.push_back({shard, points(argument)});
+  read(argument, 0, users);
+}
+
+void NaiveTraffic::write_by_all(const ResolvedArgument& argument) {
+  state(argument).write(NaiveHoldings::every, points(argument));
+}
+
+void NaiveTraffic::read(const ResolvedArgument& argument, std::uint32_t number,
+                        const std::vector<User>& users) {
+  NaiveHoldings& holdings = state(argument);
+  std::map<std::pair<int, int>, std::set<data::BoxPoint>> sent;
+  for (const User& user : users)
+    for (const auto& [owner, missing] : holdings.read(user.shard, user.points))
+      sent[{owner, user.shard}].insert(missing.begin(), missing.end());
+  for (const auto& [pair, points] : sent)
+    messages_[pair].push_back({Kind::values, number, points.size() * value_size(argument)});
+  for (const User& user : users) holdings.note_read(user.shard, user.points);
+}
+
+void NaiveTraffic::reduce(const ResolvedArgument& argument, std::uint32_t number,
+                          const std::vector<User>& users) {
+  NaiveHoldings& holdings = state(argument);
+  std::map<std::pair<int, int>, std::uint64_t> given;
+  for (const User& user : users)
+    user.points->for_each_point([&](const data::BoxPoint& p) {
+      const int folder = holdings.folder(p);
+      if (folder != user.shard) given[{user.shard, folder}] += value_size(argument);
+    });
+  for (const auto& [pair, bytes] : given)
+    messages_[pair].push_back({Kind::contributions, number, bytes});
+  for (const User& user : users) holdings.reduce(user.points);
+}
+
+/// Where most of what it writes is, or else of what it reads.
+int NaiveTraffic::place(const std::vector<ResolvedArgument>& arguments) {
+  std::map<int, std::size_t> written, read;
+  for (const ResolvedArgument& a : arguments)
+    points(a)->for_each_point([&](const data::BoxPoint& p) {
+      ++(a.privilege == Privilege::read ? read : written)[state(a).folder(p)];
+    });
+  const auto& sums = written.empty() ? read : written;
+  int most = sums.empty() ? 0 : sums.begin()->first;
+  for (const auto& [shard, sum] : sums)
+    if (sum > sums.at(most)) most = shard;
+  return most;
+}
+
+std::vector<int> NaiveTraffic::shards_of(const Resolved& r) {
+  const LaunchSpec& l = r.spec.launch;
+  if (!l.domain.group) return {place(r.points[0].arguments)};
+  const data::IndexSpaceRef domain = domain_of(l.domain);
+  const shard::Sharding sharding = sharding_("t" + std::to_string(l.task), domain);
+  std::vector<int> shards;
+  for (const PointTask& task : r.points)
+    shards.push_back(static_cast<int>(
+        sharding.shard_of(*domain, task.point, static_cast<shard::ShardId>(shards_))));
+  return shards;
+}
+
+void NaiveTraffic::launch(const Resolved& r) {
+  const LaunchSpec& l = r.spec.launch;
+  const std::vector<int> shards = shards_of(r);
+  const auto each = [&](auto wanted, auto act) {
+    for (std::size_t i = 0; i < r.points[0].arguments.size(); ++i) {
+      const ResolvedArgument& argument = r.points[0].arguments[i];
+      if (!wanted(argument.privilege)) continue;
+      std::vector<User> users;
+      for (std::size_t rank = 0; rank < shards.size(); ++rank)
+        users.push_back({shards[rank], points(r.points[rank].arguments[i])});
+      act(argument, static_cast<std::uint32_t>(i), users);
+    }
+  };
+  each([](Privilege p) { return reads(p); },
+       [this](const auto& a, auto i, const auto& users) { read(a, i, users); });
+  each([](Privilege p) { return writes(p) && p != Privilege::reduce; },
+       [this](const auto& a, auto, const auto& users) {
+         for (const User& user : users) state(a).write(user.shard, user.points);
+       });
+  each([](Privilege p) { return p == Privilege::reduce; },
+       [this](const auto& a, auto i, const auto& users) { reduce(a, i, users); });
+  if (l.future < 0 || !program_->tasks[static_cast<std::size_t>(l.task)].returns) return;
+  if (l.domain.group) makers_[l.future] = shards;
+  else broadcast(shards[0], 1);
+}
+
+void NaiveTraffic::copy(const Resolved& r) {
+  if (r.source.tree == r.target.tree && r.source.field == r.target.field) return;
+  std::map<int, std::vector<data::BoxPoint>> owners;
+  points(r.target)->for_each_point(
+      [&](const data::BoxPoint& p) { owners[state(r.source).owner(p)].push_back(p); });
+  for (const auto& [owner, points] : owners)
+    state(r.target).write(
+        owner, data::IndexSpace::from_points(program_->shape(r.target.tree).dim, points));
+}
+
+}  // namespace refrain::test

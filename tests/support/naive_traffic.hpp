@@ -1,0 +1,71 @@
+#pragma once
+// The judge of the messages between shards: what a random program makes each shard send, with owners and holders written
+// out point by point (naive_holdings.hpp).
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "refrain/reduction.hpp"
+#include "shard/sharding.hpp"
+#include "support/naive_holdings.hpp"
+#include "support/resolve.hpp"
+
+namespace refrain::test {
+
+/// What is compared of a message: what it is for, the argument, and the bytes of its values.
+struct NaiveMessage {
+  enum class Kind : std::uint8_t { values, contributions, future };
+  Kind kind = Kind::values;
+  std::uint32_t argument = 0;
+  std::uint64_t bytes = 0;
+  friend bool operator==(const NaiveMessage&, const NaiveMessage&) = default;
+};
+/// By sender and receiver, in order.
+using NaiveMessages = std::map<std::pair<int, int>, std::vector<NaiveMessage>>;
+
+/// How a group launch of a task is divided.
+using NaiveSharding =
+    std::function<shard::Sharding(const std::string& task, const data::IndexSpaceRef& domain)>;
+
+/// The messages of a program without failures, but for those with which shards agree on the first failure.
+class NaiveTraffic {
+ public:
+  NaiveTraffic(const Program& program, int shards, NaiveSharding sharding)
+      : program_(&program), shards_(shards), sharding_(std::move(sharding)) {}
+  [[nodiscard]] NaiveMessages messages();
+
+ private:
+  struct User {
+    int shard;
+    data::IndexSpaceRef points;
+  };
+  void perform(const Resolved& r);
+  void launch(const Resolved& r);
+  void read(const ResolvedArgument& argument, std::uint32_t number, const std::vector<User>& users);
+  void reduce(const ResolvedArgument& argument, std::uint32_t number,
+              const std::vector<User>& users);
+  void read_by_all(const ResolvedArgument& argument);
+  void write_by_all(const ResolvedArgument& argument);
+  void copy(const Resolved& r);
+  void detach(int id);
+  void broadcast(int shard, std::uint64_t bytes);
+  [[nodiscard]] std::vector<int> shards_of(const Resolved& r);
+  [[nodiscard]] int place(const std::vector<ResolvedArgument>& arguments);
+  NaiveHoldings& state(const ResolvedArgument& argument);
+  [[nodiscard]] data::IndexSpaceRef points(const ResolvedArgument& argument) const;
+  [[nodiscard]] std::size_t value_size(const ResolvedArgument& argument) const;
+
+  const Program* program_;
+  int shards_;
+  NaiveSharding sharding_;
+  std::map<std::pair<int, int>, NaiveHoldings> states_;  ///< by tree and field
+  std::map<int, ResolvedArgument> attached_;
+  std::map<int, std::vector<int>> makers_;  ///< of a map of futures: the shard of each
+  NaiveMessages messages_;
+};
+
+}  // namespace refrain::test
