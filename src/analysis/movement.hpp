@@ -46,8 +46,8 @@ struct FoldPayload {
   /// Whose contribution it is, for messages. Lasts as long as its launch, which the fold belongs to.
   const exec::NodeInfo* reducer = nullptr;
   int argument = 0;
-  exec::FailureRef failure{};  ///< why there is no contribution
-  FoldPayload* next = nullptr;  ///< of another part of the argument's points
+  exec::FailureRef failure{};      ///< why there is no contribution
+  FoldPayload* next = nullptr;     ///< of another part of the argument's points
   exec::Failure::Origin origin{};  ///< of its own failure
   /// Folds what there is, where there are values to fold it into, and lets it go. Where it throws, the target has the
   /// failure that fail(error, who) makes; `who` is for its message.

@@ -34,7 +34,7 @@ class Failure : public boost::intrusive_ref_counter<Failure> {
   /// What threw.
   struct Origin {
     std::uint64_t scope;  ///< Scope::identity
-    std::uint64_t seq;    ///< within its scope; where the program runs on several shards, of the call
+    std::uint64_t seq;  ///< within its scope; where the program runs on several shards, of the call
     std::uint32_t rank = 0, argument = 0;  ///< there: of the launch point; of its fold, from 1
     friend auto operator<=>(const Origin&, const Origin&) = default;
   };

@@ -42,8 +42,8 @@ class ReplicatedPlan;
 /// The points of a launch, and those of them that this process analyses. Immutable; any thread. Cost: O(1) where all
 /// points are own ones, else O(log boxes).
 struct LaunchPoints {
-  data::IndexSpaceRef domain;                  ///< all points; of a single launch one
-  data::IndexSpaceRef own;                     ///< within the domain
+  data::IndexSpaceRef domain;                    ///< all points; of a single launch one
+  data::IndexSpaceRef own;                       ///< within the domain
   std::shared_ptr<ReplicatedPlan> replicated{};  ///< null: there is one shard
 
   /// Nothing, if it is another process's.

@@ -236,7 +236,6 @@ void Replication::reduce(LaunchPlan& launch, std::uint32_t argument, const shard
   }
   for (const auto& [from, sections] : folded) {
     auto incoming = std::make_shared<Incoming>();
-    incoming->value_size = size;
     incoming->failed.resize(sections.size());
     std::size_t offset = 0;
     for (std::size_t section = 0; section < sections.size(); ++section) {

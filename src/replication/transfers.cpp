@@ -96,7 +96,7 @@ void take_contributions(Take& take, net::Message message) {
     const std::size_t section = trailer.number();
     incoming.failed[section] = take.failures->read(trailer);
   }
-  incoming.message.emplace(std::move(message));
+  incoming.message = std::make_unique<const net::Message>(std::move(message));
 }
 
 void run_take(Node& node, Execution& execution) {
@@ -126,8 +126,7 @@ void run_remote_fold(Node& node, Execution& execution) {
       remote.fold.accumulator =
           std::make_shared<refrain::detail::Accumulator>(*remote.op, *remote.fold.points);
       remote.fold.accumulator->unpack(
-          *remote.fold.points,
-          std::as_const(*incoming.message).bytes().data() + incoming.offsets[remote.section]);
+          *remote.fold.points, incoming.message->bytes().data() + incoming.offsets[remote.section]);
     }
     remote.fold.run([&](const std::exception_ptr& error, const exec::Failure::Who& who) {
       return exec::fail(node, remote.fold.origin, error, who);
@@ -227,7 +226,7 @@ void run_receive_future(Node& node, Execution& execution) {
 
 Outgoing::Outgoing(const net::Header& header, std::size_t value_size,
                    std::span<const std::size_t> points)
-    : header_(header), value_size_(value_size), failed_(points.size()), left_(points.size()) {
+    : header_(header), failed_(points.size()), left_(points.size()) {
   std::size_t offset = 0;
   for (const std::size_t count : points) {
     offsets_.push_back(offset);

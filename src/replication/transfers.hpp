@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,7 +29,7 @@ enum class MessageKind : std::uint32_t { values = 1, contributions, future, agre
 /// Contributions of launch points to one argument that one shard folds, on their way there.
 class Outgoing {
  public:
-  /// `sizes`: the points of each section.
+  /// `points`: how many each section has.
   Outgoing(const net::Header& header, std::size_t value_size, std::span<const std::size_t> points);
   /// Any thread, once for each section: the contribution to these points, or why there is none.
   void put(std::size_t section, const data::IndexSpace& points,
@@ -41,8 +40,7 @@ class Outgoing {
   void send(net::Mailbox& mailbox, KnownFailures& failures);
 
   net::Header header_;
-  const std::size_t value_size_;
-  std::vector<std::size_t> offsets_;  ///< of the sections, and their end
+  std::vector<std::size_t> offsets_;  ///< of the sections
   std::vector<std::byte> bytes_;
   std::vector<exec::FailureRef> failed_;  ///< by section
   std::atomic<std::size_t> left_;         ///< sections; acq_rel: the last one sees all
@@ -50,9 +48,8 @@ class Outgoing {
 
 /// The same that have come.
 struct Incoming {
-  std::size_t value_size = 0;
-  std::vector<std::size_t> offsets;
-  std::optional<net::Message> message;
+  std::vector<std::size_t> offsets;  ///< of the sections, and their end
+  std::unique_ptr<const net::Message> message;
   std::vector<exec::FailureRef> failed;
 };
 

@@ -97,6 +97,7 @@ void NaiveTraffic::broadcast(int shard, std::uint64_t values) {
 
 void NaiveTraffic::read_by_all(const ResolvedArgument& argument) {
   std::vector<User> users;
+  users.reserve(static_cast<std::size_t>(shards_));
   for (int shard = 0; shard < shards_; ++shard) users.push_back({shard, points(argument)});
   read(argument, 0, users);
 }
@@ -151,6 +152,7 @@ std::vector<int> NaiveTraffic::shards_of(const Resolved& r) {
   const data::IndexSpaceRef domain = domain_of(l.domain);
   const shard::Sharding sharding = sharding_("t" + std::to_string(l.task), domain);
   std::vector<int> shards;
+  shards.reserve(r.points.size());
   for (const PointTask& task : r.points)
     shards.push_back(static_cast<int>(
         sharding.shard_of(*domain, task.point, static_cast<shard::ShardId>(shards_))));
