@@ -202,9 +202,11 @@ class Analysis {
 
   /// The fold of one argument of a reducing task, with the fills and copies that it needs. Called before
   /// the reducer is published: its run function must find the fold's payload. `relaxed`: its operator if it
-  /// commutes with relaxed folds beside it, null if it has to keep its place in the order.
+  /// commutes with relaxed folds beside it, null if it has to keep its place in the order. `gated`: the reducer takes a
+  /// slot of the gate.
   FoldPayload& issue_fold(const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
-                          Instance& target, const ReductionOp* relaxed, const Origin& origin);
+                          Instance& target, const ReductionOp* relaxed, const Origin& origin,
+                          bool gated = true);
 
   /// Adds a relaxed fold to its group, which is begun when there is none. A group that has grown forgets complete
   /// folds.

@@ -165,16 +165,18 @@ void Analysis::copy_field(FieldState& from, Footprint& source, Instance& source_
 
 FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& field,
                                   Footprint& footprint, Instance& target,
-                                  const ReductionOp* relaxed, const Origin& origin) {
+                                  const ReductionOp* relaxed, const Origin& origin, bool gated) {
   make_valid(field, footprint, target, origin);
   exec::Node& fold = make_node(
       exec::NodeKind::fold, run_fold, &info_for(fold_name, origin),
       FoldPayload{nullptr, &target, footprint.points, relaxed != nullptr ? relaxed->fold : nullptr,
                   origin.info, origin.argument});
   fold.payload_as<FoldPayload>().origin = failure_origin(fold, origin);
-  fold.flags = exec::kFold;
   fold.record = reducer.node->record;
-  exec::ReducerGate::attach_fold(reducer, fold);
+  if (gated) {
+    fold.flags = exec::kFold;
+    exec::ReducerGate::attach_fold(reducer, fold);
+  }
   log_operation(fold, origin, &field, target.memory, target.memory, footprint.points);
   Edges edges = edges_to(fold);
   edges.add(reducer);

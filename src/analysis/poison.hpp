@@ -2,7 +2,7 @@
 // Where an instance has failures in place of values. An operation that does not run, or throws, leaves its failure at all
 // points that it should have written; an operation that finds one at a point that it reads does not run, and leaves
 // the same one. Copies and folds go on point by point: they move the failures of some points and the values of others.
-// So it makes no difference to a program how the data of an operation is divided among operations.
+// So it makes no difference to a program how data is divided among operations, unless one of these throws itself.
 //
 // Any thread: relaxed folds, and readers, of an instance may meet. The order of operations says who sees what: an operation
 // comes after those whose values or failures it finds, and asks only where Failure::any() is true.

@@ -41,7 +41,7 @@ inline void end_of_waiting(Node& node, ManualState end) {
 }
 
 /// Something that the executor asks, between operations and when nothing can run, whether anything has come from outside:
-/// messages. Any thread asks, several at once.
+/// messages. So far the seeded executor alone asks.
 class Outside {
  public:
   virtual ~Outside() = default;
@@ -110,7 +110,7 @@ class Executor {
 
   [[nodiscard]] const ExecutorOptions& options() const { return options_; }
   [[nodiscard]] int threads() const { return threads_; }  ///< all threads that issue or execute
-  /// Before run_root, and after it.
+  /// While no operation of the one who adds it is in flight.
   void add(Outside& outside) { outsides_.push_back(&outside); }
   void remove(Outside& outside) { std::erase(outsides_, &outside); }
   /// Before run_root: users of scopes, which all have one, are told of everything that runs.

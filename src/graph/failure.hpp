@@ -105,8 +105,9 @@ class FailureLog {
   void add(std::uint64_t seq, FailureRef failure) noexcept;
   /// Of an operation that has not been told of; null if it has not failed.
   [[nodiscard]] const Failure* find(std::uint64_t seq) const;
-  /// Takes out the earliest; null if there is none. And puts it back.
+  /// Takes out the earliest; null if there is none.
   FailureRef take();
+  /// One that was taken is not told now.
   void put_back(FailureRef failure) noexcept { add(0, std::move(failure)); }
   [[nodiscard]] std::size_t size() const;
 

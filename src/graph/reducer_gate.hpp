@@ -9,7 +9,7 @@
 // all older reducers are folded, so it does become ready. Hence never more than capacity + 1
 // accumulators, and never a deadlock.
 //
-// A reducer may have several folds (one per region argument); its slot is free when the last has
+// A reducer may have several folds (one per region argument, or per part of its points); its slot is free when the last has
 // completed. The owner says how many before it publishes the reducer (set_folds), and for each fold
 // before it publishes that one, which reducer it belongs to (attach_fold). A fold completes even when
 // its reducer failed, so the slot always comes back.

@@ -37,7 +37,7 @@ namespace refrain::detail {
 class FutureState {
  public:
   /// With one reference, the caller's; `context` names the context that launches. A single launch has 1 own point, or
-  /// 0; a group has one value per own point, also when it has a single point or none.
+  /// 0 (on several shards 1 everywhere); a group has one value per own point, also when it has a single point or none.
   static FutureState* make(const ResultType& type, std::uint64_t context, std::size_t points = 1,
                            const runtime::LaunchPoints& of_group = {});
   FutureState(const FutureState&) = delete;
@@ -177,6 +177,7 @@ struct FutureReduction {
   AnyFuture values;
   AnyFuture result;
   const ReductionOp* op = nullptr;
+  exec::Failure::Origin origin{};  ///< of its own failure
 
   /// Settles the result. `failure`: the operation has failed. `fail(error)` makes its failure when the operator throws.
   template <class Fail>

@@ -186,6 +186,15 @@ void place_data(ContextCore& context, LaunchPlan& plan, const LaunchRecord& reco
       check_folds(context, plan, argument, origin(argument));
 }
 
+/// Whether another shard folds some of what the point contributes.
+bool gives_away(Replicated& replicated, const LaunchPlan& plan, std::uint32_t launch_rank) {
+  for (std::size_t i = 0; i < plan.argument_count; ++i)
+    if (plan.requirements[i].privilege == Privilege::reduce)
+      for (const ContributionPart& part : replicated.parts(launch_rank, i))
+        if (part.message != ContributionPart::kHere) return true;
+  return false;
+}
+
 // Argument by argument, what each fold needs and the fold itself. The task is published last, since it
 // tells its folds their accumulators. Each fold is counted when it is issued, so a throw half-way leaves the right
 // numbers.
@@ -194,11 +203,15 @@ void issue_folds(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, T
   exec::Node& reducer = edges.to();
   const std::span<PlannedArgument> arguments = plan.arguments_of(payload.rank);
   analysis::FoldPayload** const folds = payload.folds(plan);
+  const std::uint32_t launch_rank = plan.own.points[payload.rank].launch_rank;
+  // What is given away goes with the contributions of other points in one message, which folds here may wait for in turn,
+  // on other shards. So it must not wait for folds, and takes no slot of the gate.
+  const bool gated =
+      context.replicated == nullptr || !gives_away(*context.replicated, plan, launch_rank);
   std::uint32_t issued = 0, reductions = 0;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const PlannedArgument& argument = arguments[i];
     if (argument.privilege != Privilege::reduce) continue;
-    const std::uint32_t launch_rank = plan.own.points[payload.rank].launch_rank;
     analysis::Origin origin{record.call, launch_rank, static_cast<int>(i), &plan.info};
     origin.on_shards = context.replicated != nullptr;
     const PlannedRequirement& requirement = plan.requirements[i];
@@ -210,13 +223,14 @@ void issue_folds(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, T
       link = &(*link)->next;
       ++issued;
       ++record.unreclaimed;
+      if (!gated) return;
       reducer.flags |= exec::kReducer;
       exec::ReducerGate::set_folds(reducer, issued);
     };
     const auto fold = [&](analysis::Footprint& footprint) {
       issue([&]() -> analysis::FoldPayload& {
         return context.analysis.issue_fold(self, *argument.field, footprint, *argument.instance,
-                                           relaxed, origin);
+                                           relaxed, origin, gated);
       });
     };
     const auto parts = context.replicated != nullptr ? context.replicated->parts(launch_rank, i)
@@ -227,7 +241,7 @@ void issue_folds(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, T
         fold(argument.field->footprint(part.points, true));
       else
         issue([&]() -> analysis::FoldPayload& {
-          return context.replicated->give(self, plan, part, origin);
+          return context.replicated->give(self, part, origin);
         });
     }
   }
@@ -238,7 +252,8 @@ void issue_folds(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, T
 void issue_point(ContextCore& context, LaunchPlan& plan, LaunchRecord& record, std::uint32_t& next,
                  bool inline_if_ready) {
   const std::uint32_t rank = next;
-  if (context.scope.window().full()) [[unlikely]]
+  // On several shards there was room before the launch: what is in flight may wait for points that are still to come.
+  if (context.scope.window().full() && context.replicated == nullptr) [[unlikely]]
     context.make_room();
   const std::span<const PlannedArgument> arguments = plan.arguments_of(rank);
   context.analysis.begin_point();
@@ -467,13 +482,13 @@ void run_body(TaskPayload& payload, exec::Execution& execution) {
 template <class Fail>
 void run_point(TaskPayload& payload, bool replayed, exec::Execution& execution, Fail fail) {
   LaunchRecord& record = *payload.record;
-  exec::FailureRef failure;
-  if (exec::Failure::any()) [[unlikely]]
-    failure =
-        execution.failure != nullptr ? exec::FailureRef(execution.failure) : failure_for(payload);
+  exec::FailureRef failure(execution.failure);
   if (failure == nullptr) [[likely]] {
     try {
-      run_body(payload, execution);
+      if (exec::Failure::any()) [[unlikely]]
+        failure = failure_for(payload);
+      if (failure == nullptr) [[likely]]
+        run_body(payload, execution);
     } catch (...) { failure = fail(std::current_exception()); }
   }
   if (exec::Failure::any()) [[unlikely]]

@@ -57,7 +57,7 @@ struct LaunchRecord {
 };
 
 /// What follows a task's node: its launch, its place in it, and then its arguments, complete but for the
-/// accumulators of reductions, which are made when the task starts; and of each reduction its fold.
+/// accumulators of reductions, which are made when the task starts; and of each reduction its folds, as a list.
 struct TaskPayload {
   LaunchRecord* record;
   std::uint32_t rank;  ///< own rank

@@ -61,9 +61,8 @@ class Replicated {
   /// What becomes of an own point's contribution by an argument.
   virtual std::span<const ContributionPart> parts(std::uint32_t launch_rank,
                                                   std::size_t argument) = 0;
-  /// The operation that gives a part away. As Analysis::issue_fold.
-  virtual analysis::FoldPayload& give(const exec::NodeRef& reducer, LaunchPlan& plan,
-                                      const ContributionPart& part,
+  /// The operation that gives a part away. As Analysis::issue_fold, of a reducer that takes no slot of the gate.
+  virtual analysis::FoldPayload& give(const exec::NodeRef& reducer, const ContributionPart& part,
                                       const analysis::Origin& origin) = 0;
   /// After the last own point. `result`: the launch's future, if it has one; of a single launch every shard gets the value.
   virtual void end(LaunchPlan& plan, const AnyFuture& result) = 0;

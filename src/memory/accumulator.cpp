@@ -271,28 +271,36 @@ void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target,
   });
 }
 
+// Whoever folds sorts first, and after that nobody writes.
+void Accumulator::sort_touched() {
+  const std::lock_guard lock(touching_);
+  if (!std::ranges::is_sorted(touched_)) std::ranges::sort(touched_);
+}
+
 void Accumulator::pack(const data::IndexSpace& points, std::byte* bytes) {
   initialise_(bytes, points.volume());
-  const auto size = static_cast<std::ptrdiff_t>(value_size_);
-  fold_points(points, [&](const data::BoxPoint& start, const std::byte* values, std::size_t count) {
-    std::size_t before = 0;  // values in the boxes before that of `start`, and then in its own
-    for (const data::Box& box : points.boxes()) {
-      bool inside = true;
-      std::size_t position = 0, volume = 1;
-      for (int d = 0; d < 3; ++d) {
-        const auto extent = static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1);
-        inside = inside && box.lo[d] <= start[d] && start[d] <= box.hi[d];
-        position = position * extent + static_cast<std::size_t>(start[d] - box.lo[d]);
-        volume *= extent;
+  sort_touched();
+  const auto position = [](const data::Box& box, const data::BoxPoint& p) {
+    std::size_t at = 0;
+    for (int d = 0; d < 3; ++d)
+      at = at * static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1) +
+           static_cast<std::size_t>(p[d] - box.lo[d]);
+    return at;
+  };
+  std::byte* first = bytes;  // of the box
+  for (const data::Box& box : points.boxes()) {
+    fold_box(box, [&](const data::BoxPoint& p, const std::byte* values, std::size_t count) {
+      std::memcpy(first + position(box, p) * value_size_, values, count * value_size_);
+    });
+    for (const auto& [chunk, few] : few_)
+      for (std::size_t i = 0; i < few.positions.size(); ++i) {
+        const data::BoxPoint p = point_at((chunk << shift_) + few.positions[i]);
+        if (!box.contains(p)) continue;
+        std::memcpy(first + position(box, p) * value_size_, few.values + i * value_size_,
+                    value_size_);
       }
-      if (inside) {
-        std::memcpy(bytes + static_cast<std::ptrdiff_t>(before + position) * size, values,
-                    count * value_size_);
-        return;
-      }
-      before += volume;
-    }
-  });
+    first += (position(box, box.hi) + 1) * value_size_;
+  }
 }
 
 void Accumulator::unpack(const data::IndexSpace& points, const std::byte* bytes) {
@@ -316,7 +324,7 @@ void Accumulator::unpack(const data::IndexSpace& points, const std::byte* bytes)
 /// Calls to(start, values, count) for contributions to `count` points of a row.
 template <class To>
 void Accumulator::fold_points(const data::IndexSpace& points, const To& to) {
-  std::ranges::sort(touched_);
+  sort_touched();
   for (const data::Box& box : points.boxes()) fold_box(box, to);
   // What was kept one by one. A point is folded once, so their order does not matter.
   for (const auto& [chunk, few] : few_)

@@ -11,7 +11,8 @@
 // recycled clean. Scattered values that are kept one by one cost 55 ns each; a chunk for each would cost 520 ns
 // at one point in a thousand, 335 at one in 200, 170 at one in a hundred; at one in fifty both cost the same.
 //
-// Threads: made, filled, folded and ended by one thread after another. While it is filled, several
+// Threads: made, filled, folded and ended by one thread after another; where parts of it are folded, by several at once.
+// While it is filled, several
 // threads (of one gang task) may use slots of different points; what has no chunk is under the lock. Cost: a
 // slot is two loads; where there is no chunk, a lock and a look-up. Folding: the smaller of the rows of the
 // points and the rows in touched chunks, the values in those chunks, and those kept one by one.
@@ -97,6 +98,7 @@ class Accumulator {
   void fold_points(const data::IndexSpace& points, const To& to);
   template <class To>
   void fold_box(const data::Box& box, const To& to) const;
+  void sort_touched();
   void fold_values(std::byte* values, std::ptrdiff_t stride, const std::byte* contributions,
                    std::size_t count, bool shared) const;
 

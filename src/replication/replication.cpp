@@ -1,9 +1,9 @@
 #include "replication/replication.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -11,7 +11,6 @@
 #include "launch/future_state.hpp"
 #include "launch/launch_plan.hpp"
 #include "net/all_reduce.hpp"
-#include "refrain/error.hpp"
 
 namespace refrain::replication {
 
@@ -60,10 +59,10 @@ Replication::Replication(runtime::ContextCore& context, Ranks& ranks)
 
 // --- states ----------------------------------------------------------------------------------------------
 
-// A field state that another had the address of begins anew: forget() has seen to that.
+// forget() has seen to it that a field state begins anew which has the address of another.
 shard::StateRef& Replication::state_of(const FieldState& field) {
   shard::StateRef& state = states_[&field];
-  if (state == nullptr || state->space != field.space()) state = steps_.initial(field.space());
+  if (state == nullptr) state = steps_.initial(field.space());
   return state;
 }
 
@@ -84,7 +83,6 @@ net::Header Replication::header_from(ShardId peer, MessageKind kind, std::uint32
   return ranks_.mailbox.next_from(peer, static_cast<std::uint32_t>(kind), call_, argument);
 }
 
-/// Sends before receives: what is received may be what the shard itself has older values of.
 void Replication::move(FieldState& field, const shard::Traffic& traffic, std::uint32_t argument,
                        const analysis::Origin& origin) {
   for (const shard::Transfer& each : traffic.sends)
@@ -99,10 +97,12 @@ void Replication::move(FieldState& field, const shard::Traffic& traffic, std::ui
 
 bool Replication::runs_here(const LaunchRequest& request) {
   std::map<ShardId, std::size_t> written, read;
-  for (const Requirement& r : request.requirements) {
+  for (std::size_t i = 0; i < request.requirements.size(); ++i) {
+    const Requirement& r = request.requirements[i];
     if (r.region.tree == nullptr) continue;  // the planner refuses it
     const IndexSpaceRef points = points_of(r.region);
-    const FieldState& field = context_.field_state(r.region, r.field, r.privilege, r.op, "launch");
+    const FieldState& field = context_.field_state(r.region, r.field, r.privilege, r.op,
+                                                   runtime::argument_name(request, i));
     const shard::Holdings holdings(*state_of(field), me_, shards_);
     auto& sums = r.privilege == Privilege::read ? read : written;
     for (const auto& [shard, part] : holdings.folders(points)) sums[shard] += part->volume();
@@ -126,8 +126,8 @@ std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& pla
                                                            const LaunchRequest& request) {
   auto made = std::make_shared<Plan>();
   made->group = plan.group;
-  const shard::Sharding sharding = ranks_.sharding(request);
-  made->sharding = std::make_shared<const shard::Sharding>(sharding);
+  if (plan.group)
+    made->sharding = std::make_shared<const shard::Sharding>(ranks_.sharding(request));
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
     const Requirement& r = request.requirements[i];
     const AnyRegion whole = whole_of(r);
@@ -152,7 +152,7 @@ std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& pla
     const int dim = made->fields.back()->space()->dim();
     made->users.push_back(
         steps_.users().group({steps_.users().pieces(dim, colours, std::move(spaces)), partitioned,
-                              r.projection, plan.points.domain, sharding}));
+                              r.projection, plan.points.domain, *made->sharding}));
   }
   return made;
 }
@@ -275,7 +275,7 @@ std::span<const runtime::ContributionPart> Replication::parts(std::uint32_t laun
   return found_;
 }
 
-analysis::FoldPayload& Replication::give(const exec::NodeRef& reducer, LaunchPlan& /*plan*/,
+analysis::FoldPayload& Replication::give(const exec::NodeRef& reducer,
                                          const runtime::ContributionPart& part,
                                          const analysis::Origin& origin) {
   return transfers_.give(reducer, outgoing_[part.message], part.section, part.points, origin);
@@ -368,7 +368,7 @@ struct Agreement {
 }  // namespace
 
 exec::FailureRef Replication::agree(const exec::NodeInfo& info) {
-  call_ = context_.calls;
+  call_ = context_.calls - 1;
   exec::FailureRef own = context_.scope.failures().take();
   Writer writer;
   if (own != nullptr) failures_.write(writer, own);
@@ -415,7 +415,8 @@ exec::FailureRef Replication::agree(const exec::NodeInfo& info) {
   Reader reader(agreement->result);
   exec::FailureRef agreed = failures_.read(reader);
   // Another shard's comes first: this one is told later.
-  if (own != nullptr && own != agreed) context_.scope.failures().put_back(std::move(own));
+  if (own != nullptr && own->origin() != agreed->origin())
+    context_.scope.failures().put_back(std::move(own));
   return agreed;
 }
 

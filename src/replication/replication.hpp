@@ -53,8 +53,7 @@ class Replication final : public runtime::Replicated {
   void fold_before(runtime::LaunchPlan& plan, std::uint64_t launch_rank) override;
   std::span<const runtime::ContributionPart> parts(std::uint32_t launch_rank,
                                                    std::size_t argument) override;
-  analysis::FoldPayload& give(const exec::NodeRef& reducer, runtime::LaunchPlan& plan,
-                              const runtime::ContributionPart& part,
+  analysis::FoldPayload& give(const exec::NodeRef& reducer, const runtime::ContributionPart& part,
                               const analysis::Origin& origin) override;
   void end(runtime::LaunchPlan& plan, const AnyFuture& result) override;
   void access(analysis::FieldState& field, const data::IndexSpaceRef& points, Privilege privilege,

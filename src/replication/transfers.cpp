@@ -4,8 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "base/assert.hpp"
-#include "graph/reducer_gate.hpp"
 #include "launch/future_state.hpp"
 #include "memory/accumulator.hpp"
 #include "memory/mover.hpp"
@@ -61,6 +59,17 @@ void run_send(Node& node, Execution& execution) {
   values.~Values();
 }
 
+/// A message has come: the operation that awaits it takes it in, and is complete.
+template <class TakeIn>
+void end(exec::LaterCompletion later, TakeIn take_in) {
+  try {
+    take_in();
+  } catch (...) {  // no memory
+    return later.fail(std::current_exception());
+  }
+  later.complete();
+}
+
 void take_values(const Values& values, const net::Message& message) {
   memory::unpack(*values.points, *values.instance, values.value_size, message.bytes().data());
   if (exec::Failure::any()) values.instance->poison.write(values.points, nullptr);
@@ -76,9 +85,8 @@ void run_receive(Node& node, Execution& execution) {
   auto& values = node.payload_as<Values>();
   if (execution.failure != nullptr) return values.~Values();
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Values>);
-  values.mailbox->await(values.header, [&values, later](const net::Message& message) mutable {
-    take_values(values, message);
-    later.complete();
+  values.mailbox->await(values.header, [&values, later](const net::Message& message) {
+    end(later, [&] { take_values(values, message); });
   });
 }
 
@@ -103,9 +111,8 @@ void run_take(Node& node, Execution& execution) {
   auto& take = node.payload_as<Take>();
   if (execution.failure != nullptr) return take.~Take();
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Take>);
-  take.mailbox->await(take.header, [&take, later](net::Message message) mutable {
-    take_contributions(take, std::move(message));
-    later.complete();
+  take.mailbox->await(take.header, [&take, later](net::Message message) {
+    end(later, [&] { take_contributions(take, std::move(message)); });
   });
 }
 
@@ -122,11 +129,15 @@ void run_remote_fold(Node& node, Execution& execution) {
   if (execution.failure == nullptr) {
     const Incoming& incoming = *remote.incoming;
     remote.fold.failure = incoming.failed[remote.section];
-    if (remote.fold.failure == nullptr) {
-      remote.fold.accumulator =
-          std::make_shared<refrain::detail::Accumulator>(*remote.op, *remote.fold.points);
-      remote.fold.accumulator->unpack(
-          *remote.fold.points, incoming.message->bytes().data() + incoming.offsets[remote.section]);
+    try {
+      if (remote.fold.failure == nullptr) {
+        remote.fold.accumulator =
+            std::make_shared<refrain::detail::Accumulator>(*remote.op, *remote.fold.points);
+        remote.fold.accumulator->unpack(*remote.fold.points, incoming.message->bytes().data() +
+                                                                 incoming.offsets[remote.section]);
+      }
+    } catch (...) {  // the operator is the program's
+      remote.fold.failure = exec::fail(node, remote.fold.origin, std::current_exception());
     }
     remote.fold.run([&](const std::exception_ptr& error, const exec::Failure::Who& who) {
       return exec::fail(node, remote.fold.origin, error, who);
@@ -146,9 +157,18 @@ struct Give {
 
 void run_give(Node& node, Execution& execution) {
   auto& give = node.payload_as<Give>();
-  if (execution.failure == nullptr)
-    give.outgoing->put(give.section, *give.contribution.points, give.contribution.accumulator.get(),
-                       give.contribution.failure, *give.mailbox, *give.failures);
+  analysis::FoldPayload& contribution = give.contribution;
+  // Without either its reducer was given up, and the run is at its end: nobody is told anything.
+  const bool reducer_ran = contribution.failure != nullptr || contribution.accumulator != nullptr;
+  if (execution.failure == nullptr && reducer_ran) {
+    try {
+      if (contribution.failure == nullptr)
+        contribution.accumulator->pack(*contribution.points, give.outgoing->bytes_of(give.section));
+    } catch (...) {  // the operator is the program's
+      contribution.failure = exec::fail(node, contribution.origin, std::current_exception());
+    }
+    give.outgoing->put(give.section, contribution.failure, *give.mailbox, *give.failures);
+  }
   give.~Give();
 }
 
@@ -213,11 +233,9 @@ void run_receive_future(Node& node, Execution& execution) {
     return values.~FutureValues();
   }
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<FutureValues>);
-  values.mailbox->await(values.headers.front(),
-                        [&values, later](const net::Message& message) mutable {
-                          take_future(values, message);
-                          later.complete();
-                        });
+  values.mailbox->await(values.headers.front(), [&values, later](const net::Message& message) {
+    end(later, [&] { take_future(values, message); });
+  });
 }
 
 }  // namespace
@@ -235,11 +253,9 @@ Outgoing::Outgoing(const net::Header& header, std::size_t value_size,
   bytes_.resize(offset);
 }
 
-void Outgoing::put(std::size_t section, const data::IndexSpace& points,
-                   refrain::detail::Accumulator* contribution, const FailureRef& failure,
-                   net::Mailbox& mailbox, KnownFailures& failures) {
+void Outgoing::put(std::size_t section, const FailureRef& failure, net::Mailbox& mailbox,
+                   KnownFailures& failures) {
   failed_[section] = failure;
-  if (failure == nullptr) contribution->pack(points, bytes_.data() + offsets_[section]);
   if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) send(mailbox, failures);
 }
 
@@ -348,9 +364,8 @@ analysis::FoldPayload& Transfers::give(const exec::NodeRef& reducer,
   Node& node =
       make(exec::NodeKind::other, run_give, info_for("send", origin),
            Give{std::move(contribution), std::move(outgoing), section, &mailbox_, &failures_});
-  node.flags = exec::kFold;
   node.record = reducer.node->record;
-  exec::ReducerGate::attach_fold(reducer, node);
+  node.payload_as<Give>().contribution.origin = analysis::failure_origin(node, origin);
   context_.analysis.log_operation(node, origin);
   analysis::Edges edges = context_.analysis.edges_to(node);
   edges.add(reducer);
@@ -374,15 +389,14 @@ void Transfers::send(const AnyFuture& future, const AnyFuture& whole,
   context_.analysis.publish(edges);
 }
 
-exec::NodeRef Transfers::receive(const AnyFuture& future, std::vector<std::size_t> ranks,
-                                 const net::Header& header, const exec::NodeInfo& info) {
+void Transfers::receive(const AnyFuture& future, std::vector<std::size_t> ranks,
+                        const net::Header& header, const exec::NodeInfo& info) {
   Node& node = make(exec::NodeKind::other, run_receive_future, info,
                     FutureValues{future, {}, ranks, {header}, &mailbox_, &failures_});
   const exec::NodeRef ref{&node, node.seq};
   for (const std::size_t rank : ranks) future.state()->set_producer(rank, ref);
   context_.analysis.log_operation(node, {context_.calls - 1, 0, -1, &info});
   context_.analysis.publish(context_.analysis.edges_to(node));
-  return ref;
 }
 
 }  // namespace refrain::replication

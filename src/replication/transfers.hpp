@@ -31,10 +31,12 @@ class Outgoing {
  public:
   /// `points`: how many each section has.
   Outgoing(const net::Header& header, std::size_t value_size, std::span<const std::size_t> points);
-  /// Any thread, once for each section: the contribution to these points, or why there is none.
-  void put(std::size_t section, const data::IndexSpace& points,
-           refrain::detail::Accumulator* contribution, const exec::FailureRef& failure,
-           net::Mailbox& mailbox, KnownFailures& failures);
+  /// Any thread: where a section's contribution goes; and, once for each section, that it is there, or why not.
+  [[nodiscard]] std::byte* bytes_of(std::size_t section) {
+    return bytes_.data() + offsets_[section];
+  }
+  void put(std::size_t section, const exec::FailureRef& failure, net::Mailbox& mailbox,
+           KnownFailures& failures);
 
  private:
   void send(net::Mailbox& mailbox, KnownFailures& failures);
@@ -79,8 +81,8 @@ class Transfers {
   /// Sends all values of a future to others, and puts them into `whole`, if it is valid, at these ranks; and receives some.
   void send(const AnyFuture& future, const AnyFuture& whole, std::vector<std::size_t> ranks,
             std::vector<net::Header> headers, const exec::NodeInfo& info);
-  exec::NodeRef receive(const AnyFuture& future, std::vector<std::size_t> ranks,
-                        const net::Header& header, const exec::NodeInfo& info);
+  void receive(const AnyFuture& future, std::vector<std::size_t> ranks, const net::Header& header,
+               const exec::NodeInfo& info);
 
  private:
   analysis::Instance& place(analysis::FieldState& field, const data::IndexSpaceRef& points,

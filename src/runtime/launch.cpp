@@ -74,8 +74,9 @@ void fold_range(const detail::FutureState& values, const ReductionOp& op, std::s
 
 void run_reduce(exec::Node& node, exec::Execution& execution) {
   auto& reduction = node.payload_as<FutureReduction>();
-  reduction.run(exec::FailureRef(execution.failure),
-                [&node](const std::exception_ptr& error) { return exec::fail(node, error); });
+  reduction.run(exec::FailureRef(execution.failure), [&](const std::exception_ptr& error) {
+    return exec::fail(node, reduction.origin, error);
+  });
   reduction.~FutureReduction();
 }
 
@@ -130,6 +131,10 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
         [&] {
           exec::Node& node = impl_.scope.allocate(sizeof reduction);
           ::new (node.payload()) runtime::FutureReduction(reduction);
+          analysis::Origin origin{impl_.calls - 1};
+          origin.on_shards = impl_.replicated != nullptr;
+          node.payload_as<runtime::FutureReduction>().origin =
+              analysis::failure_origin(node, origin);
           node.kind = exec::NodeKind::other;
           node.run = runtime::run_reduce;
           node.info = &impl_.analysis.info_for("reduce", where);

@@ -58,9 +58,9 @@ RuntimeImpl::RuntimeImpl(Options options, World world)
   if (world.transport != nullptr && world.transport->ranks() > 1) {
     ranks_ =
         std::make_unique<replication::Ranks>(std::move(world.transport), std::move(world.sharding));
-    executor_->add(*ranks_);
   }
   reports_ = std::make_unique<Reports>(*this);
+  if (ranks_ != nullptr) executor_->add(*ranks_);
 }
 
 // A program that holds the Runtime itself has its results by now: it is told, no more.

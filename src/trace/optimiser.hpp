@@ -6,9 +6,9 @@
 // of one replay to any operation of the next replay of the same recording; only idempotent recordings have them. So
 // every edge leads from an earlier launch to a later one.
 //
-// Implied edges. An edge is implied by a path of other edges between its ends. Carried edges are examined in the graph unrolled once, one
-// replay and the next: a path that implies one crosses between the replays exactly once, by another carried edge. Inner
-// edges are implied by inner edges alone, since edges never lead backwards.
+// Implied edges. An edge is implied by a path of other edges between its ends. Carried edges are examined in the graph
+// unrolled once, one replay and the next: a path that implies one crosses between the replays exactly once, by another
+// carried edge. Inner edges are implied by inner edges alone, since edges never lead backwards.
 //
 // Guarantees. The edges that stay are among the given ones, order the same operations, in one replay and in any
 // number of successive ones. The path that implies an edge lies, in launch order,

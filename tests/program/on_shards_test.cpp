@@ -53,6 +53,13 @@ shard::Sharding some_sharding(const std::string& task, const data::IndexSpaceRef
   }
 }
 
+/// Few accumulators at a time, and few operations in flight (below), must not keep shards waiting for each other.
+exec::ExecutorOptions executor_options(std::uint64_t seed) {
+  exec::ExecutorOptions options;
+  options.accumulators = mix(seed, 6) % 2 == 0 ? 1 : 64;
+  return options;
+}
+
 /// Shards of one program, each an actor of one seeded executor.
 class Shards {
  public:
@@ -60,7 +67,7 @@ class Shards {
       : seed_(seed),
         random_(mix(seed, 91)),
         executor_(std::make_shared<exec::SeededExecutor>(
-            exec::plan_processors(machine::load(kMachine)), exec::ExecutorOptions{}, seed)),
+            exec::plan_processors(machine::load(kMachine)), executor_options(seed), seed)),
         network_(
             shards, [this](std::size_t below) { return random_.next() % below; },
             [this](const net::Message& message) { note(message.header()); }),
@@ -73,6 +80,7 @@ class Shards {
       programs.emplace_back([&, shard] {
         Options options;
         options.machine = kMachine;
+        if (mix(seed_, 7) % 3 == 0) options.window = 2;
         Runtime runtime(std::make_shared<runtime::RuntimeImpl>(
             options, runtime::World{executor_, detail::TaskSlots::beside_process(),
                                     network_.open(shard), [this](const LaunchRequest& request) {

@@ -31,7 +31,8 @@ using NaiveMessages = std::map<std::pair<int, int>, std::vector<NaiveMessage>>;
 using NaiveSharding =
     std::function<shard::Sharding(const std::string& task, const data::IndexSpaceRef& domain)>;
 
-/// The messages of a program without failures, but for those with which shards agree on the first failure.
+/// The messages of a program, but for those with which shards agree on the first failure. Where something fails, messages
+/// have more bytes than is said here.
 class NaiveTraffic {
  public:
   NaiveTraffic(const Program& program, int shards, NaiveSharding sharding)
