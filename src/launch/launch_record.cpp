@@ -482,13 +482,16 @@ void run_body(TaskPayload& payload, exec::Execution& execution) {
 template <class Fail>
 void run_point(TaskPayload& payload, bool replayed, exec::Execution& execution, Fail fail) {
   LaunchRecord& record = *payload.record;
-  exec::FailureRef failure(execution.failure);
+  exec::FailureRef failure;
+  if (exec::Failure::any()) [[unlikely]] {
+    try {
+      failure =
+          execution.failure != nullptr ? exec::FailureRef(execution.failure) : failure_for(payload);
+    } catch (...) { failure = fail(std::current_exception()); }  // no memory
+  }
   if (failure == nullptr) [[likely]] {
     try {
-      if (exec::Failure::any()) [[unlikely]]
-        failure = failure_for(payload);
-      if (failure == nullptr) [[likely]]
-        run_body(payload, execution);
+      run_body(payload, execution);
     } catch (...) { failure = fail(std::current_exception()); }
   }
   if (exec::Failure::any()) [[unlikely]]
