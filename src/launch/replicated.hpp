@@ -3,8 +3,8 @@
 // shards, and each analyses its own part. This is what a context asks of the layer that knows of the others
 // (replication/): which part of a call is its own, and what comes before and after it.
 //
-// All calls are made by the context's thread, by every shard in the same order. What they throw, all shards throw, unless
-// it is said otherwise.
+// All calls are made by the context's thread, by every shard in the same order. What they throw, all shards throw, but for
+// want of memory.
 
 #include <cstdint>
 #include <memory>
@@ -58,7 +58,7 @@ class Replicated {
   virtual void begin(LaunchPlan& plan, std::uint64_t call) = 0;
   /// Before an own point is issued: contributions to data here by other shards' points of lower rank are folded.
   virtual void fold_before(LaunchPlan& plan, std::uint64_t launch_rank) = 0;
-  /// What becomes of an own point's contribution by an argument.
+  /// What becomes of an own point's contribution by an argument; good until the next call.
   virtual std::span<const ContributionPart> parts(std::uint32_t launch_rank,
                                                   std::size_t argument) = 0;
   /// The operation that gives a part away. As Analysis::issue_fold, of a reducer that takes no slot of the gate.
@@ -79,7 +79,7 @@ class Replicated {
   virtual AnyFuture gather(const AnyFuture& values, const exec::NodeInfo& info) = 0;
   /// Nothing is in flight here: the first of the failures that any shard has to tell, null if there is none.
   virtual exec::FailureRef agree(const exec::NodeInfo& info) = 0;
-  /// The field's region ends, or what it holds: every shard has what it will be given.
+  /// The field's region ends: what uses the same state after it begins anew.
   virtual void forget(analysis::FieldState& field) = 0;
 };
 

@@ -41,10 +41,10 @@ AnyRegion whole_of(const Requirement& r) {
   return tree.handle(tree.partition(r.partition.index).parent);
 }
 
-bool before(std::uint32_t rank, std::uint32_t argument, std::uint32_t other_rank,
-            std::uint32_t other_argument) {
-  return std::tuple(rank, argument) < std::tuple(other_rank, other_argument);
-}
+/// Contributions are in the order of launch points, and of the arguments of each.
+constexpr auto turn_of = [](const auto& each) {
+  return std::pair(each.launch_rank, each.argument);
+};
 
 }  // namespace
 
@@ -198,36 +198,32 @@ void Replication::begin(LaunchPlan& launch, std::uint64_t call) {
        [&](std::uint32_t i, const shard::Traffic& traffic) {
          reduce(launch, i, traffic, origin_of(launch, i, 0));
        });
-  std::ranges::stable_sort(parts_, [](const Part& a, const Part& b) {
-    return before(a.launch_rank, a.argument, b.launch_rank, b.argument);
-  });
-  std::ranges::stable_sort(remote_, [](const RemoteFold& a, const RemoteFold& b) {
-    return before(a.launch_rank, a.argument, b.launch_rank, b.argument);
-  });
+  std::ranges::stable_sort(parts_, {}, turn_of);
+  std::ranges::stable_sort(remote_, {}, turn_of);
 }
 
 /// The messages of contributions to one argument.
 void Replication::reduce(LaunchPlan& launch, std::uint32_t argument, const shard::Traffic& traffic,
                          const analysis::Origin& origin) {
   const std::size_t size = launch.requirements[argument].type.size;
-  std::map<ShardId, std::vector<std::size_t>> given;
+  struct Given {
+    std::uint32_t message;
+    std::vector<std::size_t> sections;
+  };
+  std::map<ShardId, Given> given;
   std::map<ShardId, std::vector<const shard::Contribution*>> folded;
   for (const shard::Contribution& each : traffic.given) {
-    std::vector<std::size_t>& sections = given[each.to];
+    const auto next = static_cast<std::uint32_t>(outgoing_.size() + given.size());
+    auto& [message, sections] = given.try_emplace(each.to, Given{next, {}}).first->second;
     parts_.push_back({each.launch_rank,
                       argument,
-                      {each.points, static_cast<std::uint32_t>(each.to),
-                       static_cast<std::uint32_t>(sections.size())}});
+                      {each.points, message, static_cast<std::uint32_t>(sections.size())}});
     sections.push_back(each.points->volume());
   }
-  std::map<ShardId, std::uint32_t> message_to;
-  for (const auto& [to, sections] : given) {
-    message_to[to] = static_cast<std::uint32_t>(outgoing_.size());
-    outgoing_.push_back(std::make_shared<Outgoing>(
-        header_to(to, MessageKind::contributions, argument), size, sections));
-  }
-  for (Part& part : parts_)
-    if (part.argument == argument) part.part.message = message_to.at(part.part.message);
+  outgoing_.resize(outgoing_.size() + given.size());
+  for (const auto& [to, its] : given)
+    outgoing_[its.message] = std::make_shared<Outgoing>(
+        header_to(to, MessageKind::contributions, argument), size, its.sections);
   for (const shard::Contribution& each : traffic.folded) {
     if (each.from == me_)
       parts_.push_back(
@@ -268,8 +264,7 @@ std::span<const runtime::ContributionPart> Replication::parts(std::uint32_t laun
                                                               std::size_t argument) {
   found_.clear();
   auto at = std::ranges::lower_bound(
-      parts_, std::pair(launch_rank, static_cast<std::uint32_t>(argument)), {},
-      [](const Part& part) { return std::pair(part.launch_rank, part.argument); });
+      parts_, std::pair(launch_rank, static_cast<std::uint32_t>(argument)), {}, turn_of);
   for (; at != parts_.end() && at->launch_rank == launch_rank && at->argument == argument; ++at)
     found_.push_back(at->part);
   return found_;

@@ -1,5 +1,6 @@
 #include "replication/transfers.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -36,10 +37,17 @@ struct Values {
   [[nodiscard]] std::size_t bytes() const { return points->volume() * value_size; }
 };
 
+/// What was to come has not: there was no memory to take it in.
+void lose(const Values& values, const FailureRef& failure) {
+  values.instance->poison.write(values.points, failure);
+}
+
 // Everything of `Payload` ends with the node's run, or, where it completes later, with what is left of it.
 template <class Payload>
-void end_payload(Node& node, Execution& /*execution*/) {
-  node.payload_as<Payload>().~Payload();
+void end_payload(Node& node, Execution& execution) {
+  auto& payload = node.payload_as<Payload>();
+  if (execution.failure != nullptr) lose(payload, FailureRef(execution.failure));
+  payload.~Payload();
 }
 
 void run_send(Node& node, Execution& execution) {
@@ -82,8 +90,8 @@ void take_values(const Values& values, const net::Message& message) {
 }
 
 void run_receive(Node& node, Execution& execution) {
+  if (execution.failure != nullptr) return end_payload<Values>(node, execution);
   auto& values = node.payload_as<Values>();
-  if (execution.failure != nullptr) return values.~Values();
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Values>);
   values.mailbox->await(values.header, [&values, later](const net::Message& message) {
     end(later, [&] { take_values(values, message); });
@@ -97,6 +105,10 @@ struct Take {
   KnownFailures* failures;
 };
 
+void lose(const Take& take, const FailureRef& failure) {
+  std::ranges::fill(take.incoming->failed, failure);
+}
+
 void take_contributions(Take& take, net::Message message) {
   Incoming& incoming = *take.incoming;
   Reader trailer(std::as_const(message).bytes().subspan(incoming.offsets.back()));
@@ -108,8 +120,8 @@ void take_contributions(Take& take, net::Message message) {
 }
 
 void run_take(Node& node, Execution& execution) {
+  if (execution.failure != nullptr) return end_payload<Take>(node, execution);
   auto& take = node.payload_as<Take>();
-  if (execution.failure != nullptr) return take.~Take();
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Take>);
   take.mailbox->await(take.header, [&take, later](net::Message message) {
     end(later, [&] { take_contributions(take, std::move(message)); });
@@ -213,6 +225,11 @@ void run_send_future(Node& node, Execution& execution) {
   values.~FutureValues();
 }
 
+void lose(const FutureValues& values, const FailureRef& failure) {
+  for (const std::size_t rank : values.ranks)
+    if (!values.future.state()->ready(rank)) values.future.state()->fail(rank, failure);
+}
+
 void take_future(const FutureValues& values, const net::Message& message) {
   refrain::detail::FutureState& state = *values.future.state();
   Reader reader(message.bytes());
@@ -226,12 +243,8 @@ void take_future(const FutureValues& values, const net::Message& message) {
 }
 
 void run_receive_future(Node& node, Execution& execution) {
+  if (execution.failure != nullptr) return end_payload<FutureValues>(node, execution);
   auto& values = node.payload_as<FutureValues>();
-  if (execution.failure != nullptr) {
-    for (const std::size_t rank : values.ranks)
-      values.future.state()->fail(rank, FailureRef(execution.failure));
-    return values.~FutureValues();
-  }
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<FutureValues>);
   values.mailbox->await(values.headers.front(), [&values, later](const net::Message& message) {
     end(later, [&] { take_future(values, message); });
