@@ -24,6 +24,31 @@ function(refrain_application app)
   refrain_command_lines(app_${app} ${app} ${PROJECT_SOURCE_DIR}/apps/${app}/tests.txt)
   refrain_twin_test(${app})
   refrain_warm_start_test(${app})
+  refrain_ranks_test(${app})
+endfunction()
+
+# The program says the same as one process and as several ranks, started by each kind of MPI that is there. Not under a
+# sanitizer: MPI's libraries are no friends of theirs.
+function(refrain_ranks_test app)
+  if(NOT REFRAIN_BUILD_TESTS OR REFRAIN_SANITIZE OR NOT REFRAIN_BUILD_MPI)
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(launchers)
+  foreach(kind openmpi mpich)
+    find_program(REFRAIN_MPIEXEC_${kind} mpiexec.${kind})
+    if(TARGET refrain_net_${kind} AND REFRAIN_MPIEXEC_${kind})
+      add_dependencies(${app} refrain_net_${kind})
+      list(APPEND launchers ${REFRAIN_MPIEXEC_${kind}})
+    endif()
+  endforeach()
+  if(NOT launchers)
+    return()
+  endif()
+  set(name ${REFRAIN_TEST_PREFIX}app_${app}.ranks)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/apps/common/check_ranks.py
+    $<TARGET_FILE:${app}> ${PROJECT_SOURCE_DIR}/apps/${app}/tests.txt ${launchers})
+  set_tests_properties(${name} PROPERTIES LABELS "apps;net" TIMEOUT 600 PROCESSORS 2)
 endfunction()
 
 # A program that starts with the file of an earlier run replays nearly all.

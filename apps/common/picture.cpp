@@ -9,6 +9,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "refrain/runtime.hpp"
+
 namespace apps {
 
 namespace {
@@ -366,6 +368,7 @@ class CurveDrawing {
 }  // namespace
 
 void write_picture(const std::string& path, const FieldPicture& picture) {
+  if (refrain::processes().rank != 0) return;
   const auto points = static_cast<std::size_t>(picture.rows * picture.columns);
   if (picture.rows < 1 || picture.columns < 1 || picture.values.size() != points)
     throw std::invalid_argument("the picture " + path + " wants rows times columns values");
@@ -376,6 +379,7 @@ void write_picture(const std::string& path, const FieldPicture& picture) {
 }
 
 void write_picture(const std::string& path, const CurvePicture& picture) {
+  if (refrain::processes().rank != 0) return;
   if (picture.curves.empty() || picture.curves.size() > kMostCurves)
     throw std::invalid_argument("the picture " + path + " wants one to eight curves");
   for (const Curve& curve : picture.curves)

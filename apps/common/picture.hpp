@@ -27,6 +27,7 @@ struct FieldPicture {
   /// Of a vector field on the same points, drawn as arrows: its parts along columns and rows. Or empty.
   std::vector<double> along_columns = {}, along_rows = {};
 };
+/// Of several processes that run the program the first one writes it.
 void write_picture(const std::string& path, const FieldPicture& picture);
 
 struct Curve {

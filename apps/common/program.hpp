@@ -98,6 +98,7 @@ inline int run_program(CLI::App& flags, int argc, char** argv,
       return 0;
     }
     flags.parse(argc, argv);
+    refrain::connect_processes(options);  // what is printed comes from one rank
     Runner runner(options);
     const bool right = program(runner);
     std::fflush(stdout);
@@ -106,11 +107,10 @@ inline int run_program(CLI::App& flags, int argc, char** argv,
   } catch (const CLI::ParseError& error) {
     return flags.exit(error);
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "%s: not enough memory for a problem of this size\n",
-                 flags.get_name().c_str());
+    refrain::report_error(flags.get_name() + ": not enough memory for a problem of this size");
     return 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", flags.get_name().c_str(), error.what());
+    refrain::report_error(flags.get_name() + ": " + error.what());
     return 1;
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 // A progress line on stderr for runs that last: on a terminal one line that is rewritten and cleared,
-// elsewhere a line every two seconds. Launches run ahead of their tasks, so what is counted are tasks
+// elsewhere a line every two seconds. Of several processes the first one prints it. Launches run ahead of their tasks, so what is counted are tasks
 // that have run: a task's body calls step(). Any thread may; it costs a look at the clock.
 
 #include <unistd.h>
@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "refrain/runtime.hpp"
+
 namespace apps {
 
 class Progress {
@@ -19,7 +21,8 @@ class Progress {
   Progress(std::string what, std::int64_t total)
       : what_(std::move(what)),
         total_(total),
-        terminal_(isatty(STDERR_FILENO) == 1),
+        shown_(refrain::processes().rank == 0),
+        terminal_(shown_ && isatty(STDERR_FILENO) == 1),
         interval_(terminal_ ? 200'000'000 : 2'000'000'000),
         due_(now() + interval_) {}
   Progress(const Progress&) = delete;
@@ -34,7 +37,7 @@ class Progress {
     const std::int64_t done = done_.fetch_add(count, std::memory_order_relaxed) + count;
     const std::int64_t time = now();
     std::int64_t due = due_.load(std::memory_order_relaxed);
-    if (time < due || done >= total_) return;
+    if (time < due || done >= total_ || !shown_) return;
     // Whoever moves the deadline prints.
     if (due_.compare_exchange_strong(due, time + interval_, std::memory_order_relaxed)) print(done);
   }
@@ -52,6 +55,7 @@ class Progress {
 
   const std::string what_;
   const std::int64_t total_;
+  const bool shown_;
   const bool terminal_;
   const std::int64_t interval_;  // nanoseconds
   std::atomic<std::int64_t> due_;

@@ -293,6 +293,9 @@ class Context : private detail::Launcher {
   void require_replay(const Trace& trace, Where where = Where::current());
 
   [[nodiscard]] const Machine& machine() const;
+  /// Whether this process writes what the program writes once: files that it opens itself. Of several processes that run
+  /// the program it is the first one.
+  [[nodiscard]] bool is_output_shard() const;
 
   // --- the run-time forms of the calls above ------------------------------------------------------
   // Points and widths with the coordinates that the region has; the others are not looked at.

@@ -66,6 +66,8 @@ struct ValueOps {
   void (*move)(void* to,
                void* from) = nullptr;  ///< move-constructs `to`; `from` stays destructible
   void (*destroy)(void* values) = nullptr;
+  /// Of those whose bytes say what they are (has_equal_bytes); null: there are none, or nobody needs to know.
+  std::uint64_t (*hash)(const void* values) = nullptr;
 };
 
 /// Those of a C++ type.

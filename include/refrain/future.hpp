@@ -27,7 +27,7 @@ const void* await(FutureState& state);
 /// The value's address; the state must be complete (a task's future argument is when the task runs).
 const void* ready_value(const FutureState& state) noexcept;
 /// True once await would not block.
-bool is_ready(const FutureState& state) noexcept;
+bool is_ready(const FutureState& state, const Where& where);
 /// The value of one point of a group's futures, in the order of the launch domain.
 const void* await_point(FutureState& state, std::size_t rank);
 /// The same for a point, of `dim` dimensions; UsageError unless it is one of the launch domain.
@@ -61,7 +61,10 @@ class AnyFuture {
     if (state_ != nullptr) detail::release(state_);
   }
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
-  [[nodiscard]] bool ready() const { return detail::is_ready(held()); }
+  /// Of several processes that run the program each may get another answer: then the run ends.
+  [[nodiscard]] bool ready(Where where = Where::current()) const {
+    return detail::is_ready(held(), where);
+  }
   /// Waits for the launch; rethrows its failure.
   void wait() const { detail::await(held()); }
   /// How many values there are: one per point of a group launch, else one.

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "refrain/value_type.hpp"
+
 namespace refrain {
 
 using Coord = std::int64_t;
@@ -142,5 +144,10 @@ constexpr Rect<N> restore_dimension(const Rect<3>& r) {
 }
 
 }  // namespace detail
+
+template <int N>
+inline constexpr bool has_equal_bytes<Point<N>> = true;
+template <int N>
+inline constexpr bool has_equal_bytes<Rect<N>> = true;
 
 }  // namespace refrain

@@ -136,7 +136,7 @@ class Launcher {
     Values values = take_values<Values, Parameters>(request, std::forward<Args>(args)...);
     request.requirements = requirements;
     request.values = &values;
-    request.value_ops = std::tuple_size_v<Values> > 0 ? &value_ops<Values> : nullptr;
+    request.value_ops = std::tuple_size_v<Values> > 0 ? &argument_ops<Values> : nullptr;
     request.futures = {futures.states.data(), futures.count};
     request.hints = hints_of(task);
     request.wants_future = !std::is_void_v<Result>;

@@ -76,6 +76,15 @@ struct Options {
            ///< behind it, as long as the first replays took
   };
   Order order = Order::local;
+  /// Of several processes that run the program together: whose standard output and reports there are. Files of reports
+  /// have the rank in their names, but for those of rank 0.
+  enum class Output : std::uint8_t { first, all };
+  Output output = Output::first;
+  /// Of the same: whether they make the same calls is looked at after so many calls; 0: it is not.
+  std::size_t check_determinism = 256;
+  /// Of the same: the run ends when one of them waits for so many seconds; 0: it may. A run in which all wait for each
+  /// other ends anyway.
+  std::uint64_t hang_after = 0;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.
   bool help = false;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "refrain/context.hpp"
@@ -76,6 +77,23 @@ class Runtime {
  private:
   std::shared_ptr<runtime::RuntimeImpl> impl_;
 };
+
+/// Which of the processes that run one program together this is (docs/control-replication.md).
+struct Processes {
+  unsigned rank = 0;
+  unsigned ranks = 1;
+};
+/// Known once the process is connected; before that it is the only one. Any thread.
+Processes processes();
+
+/// Connects this process with the others that mpirun or srun has started, if there are any. The first call does so, or
+/// the first Runtime; its options count, and have to be the same on all of them. From then on standard output is that of
+/// rank 0, unless they ask for that of all. InputError where there is a launcher and Refrain was built without its MPI,
+/// and where the ranks were not started alike.
+void connect_processes(const Options& options);
+
+/// The error that ends the program, on standard error: once where several processes run it, which all end with it.
+void report_error(const std::string& text);
 
 /// Runs a whole program: takes the --refrain: flags out of argv (argc becomes smaller), runs `program`, and
 /// returns the exit status: 0, or 1 after printing the error that ended it, or which of its reports

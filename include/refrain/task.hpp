@@ -99,6 +99,26 @@ const T& slot_value(const ValueSlot<T>& slot, const TaskFrame& frame) {
   return std::get<2>(slot)[frame.rank].value;
 }
 
+/// Mixes bytes into a hash.
+std::uint64_t mix_bytes(std::uint64_t hash, const void* bytes, std::size_t size) noexcept;
+
+/// How to move, end and hash a launch's by-value arguments, a tuple of slots.
+template <class Values>
+inline constexpr ValueOps argument_ops = [] {
+  ValueOps ops = value_ops<Values>;
+  ops.hash = [](const void* values) {
+    std::uint64_t hash = 0;
+    const auto mix = [&hash]<class T>(const ValueSlot<T>& slot) {
+      if constexpr (has_equal_bytes<T>)
+        if (const T* value = std::get_if<0>(&slot)) hash = mix_bytes(hash, value, sizeof(T));
+    };
+    std::apply([&](const auto&... slots) { (mix(slots), ...); },
+               *static_cast<const Values*>(values));
+    return hash;
+  };
+  return ops;
+}();
+
 template <class... Ts>
 struct TypeList {};
 

@@ -1,6 +1,8 @@
 #pragma once
 // What the runtime knows of a C++ type whose values live in regions: its size, alignment and name.
 
+#include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -8,12 +10,24 @@
 
 namespace refrain {
 
+/// Whether equal values of T have equal bytes in every process: it has no padding and no addresses. Where several
+/// processes run a program, such values are compared (docs/control-replication.md). Specialise it for types of your own.
+template <class T>
+inline constexpr bool has_equal_bytes = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+template <class T, std::size_t N>
+inline constexpr bool has_equal_bytes<std::array<T, N>> = has_equal_bytes<T>;
+template <class T>
+inline constexpr bool has_equal_bytes<std::complex<T>> = true;
+template <>
+inline constexpr bool has_equal_bytes<long double> = false;
+
 /// Describes a trivially copyable type. One object per type and module; equal types compare equal by
 /// content, so that two shared libraries agree.
 struct ValueType {
   std::size_t size = 0;
   std::size_t alignment = 0;
   std::string_view name;
+  bool has_equal_bytes = false;
   friend constexpr bool operator==(const ValueType& a, const ValueType& b) {
     return a.size == b.size && a.alignment == b.alignment && a.name == b.name;
   }
@@ -38,7 +52,7 @@ constexpr std::uint64_t hash_name(std::string_view name) {
 }
 
 template <class T>
-inline constexpr ValueType value_type_of{sizeof(T), alignof(T), type_name<T>()};
+inline constexpr ValueType value_type_of{sizeof(T), alignof(T), type_name<T>(), has_equal_bytes<T>};
 
 }  // namespace detail
 

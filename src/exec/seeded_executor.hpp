@@ -170,7 +170,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     while (!until()) {
       ask_told();
       if (runnable_.empty()) {
-        if (ask_outside()) continue;
+        if (await_outside()) continue;
         // Where ranks are in one process, what could come would be on its way.
         if (!outsides_.empty() || !await_completed()) declare_deadlock();
         continue;
@@ -356,6 +356,9 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
 
   // --- completion from outside -------------------------------------------------------------------------
 
+  void add(Outside& outside) override { outsides_.push_back(&outside); }
+  void remove(Outside& outside) override { std::erase(outsides_, &outside); }
+
   void expect_completion() override { outside_.expect(); }
 
   void completed_outside(Node* node) noexcept override {
@@ -364,10 +367,20 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     outside_.arrived();
   }
 
-  /// Whether something has come, or may be on its way.
   bool ask_outside() {
     bool any = false;
-    for (Outside* outside : outsides_) any |= outside->poll() || outside->may_come();
+    for (Outside* outside : outsides_) any |= outside->poll();
+    return any;
+  }
+
+  /// Nothing can take a step: whether something has come, or may be on its way.
+  bool await_outside() {
+    if (ask_outside()) return true;
+    bool any = false;
+    for (Outside* outside : outsides_) {
+      outside->rest();
+      any |= outside->may_come();
+    }
     return any;
   }
 
@@ -485,6 +498,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   bool asking_ = false;       ///< those that were told look just now
   Actor* current_ = nullptr;  ///< null: on the thread's own stack
   BackgroundQueue background_;
+  std::vector<Outside*> outsides_;
 
   // Completion from outside: the thread sleeps while nothing can take a step.
   ReadyQueue completed_;  ///< nodes that no actor runs yet

@@ -40,6 +40,11 @@
 // thread, the rest of it goes into the queue of nested scopes, or into the ordered queue of the root scope, urgent.
 // The notifier counts what is outstanding, so that nobody is told of a deadlock meanwhile.
 //
+// Messages. Between two nodes, and while it spins, a thread asks whether anything has come from outside, a few times in
+// ten microseconds at most. Of those that sleep one *watches*: it sleeps for a short time, asks, and sleeps again. When
+// it finds something to do, it wakes another one, who watches from then on. A watcher that sleeps is asleep like others,
+// so deadlocks are found as without messages: an operation that waits for one is completed from outside.
+//
 // Shutdown (destructor, the launching thread):
 //   1. No scope is alive (asserted): so no node is ready or running and no queue holds any. The thread that completed
 //      the last one from outside is awaited, since it may still be notifying. Background jobs that nobody has begun
@@ -56,6 +61,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <system_error>
@@ -93,6 +99,10 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   static constexpr int kStreak = 64;  ///< kept successors in a row
   /// Operations of replays that a thread which is alone issues before it runs them: they fit its cache.
   static constexpr std::uint32_t kReplayBurst = 1024;
+  /// How often a thread that runs nodes asks for what comes from outside.
+  static constexpr std::uint64_t kAskEveryNs = 3'000;
+  /// How long who watches for it sleeps: longer the longer nothing comes.
+  static constexpr std::chrono::nanoseconds kShortestNap{20'000}, kLongestNap{1'000'000};
 
   /// What one thread works with. Written by that thread alone, except the deque's top and the sleeper;
   /// the counters may be read by any.
@@ -110,6 +120,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     std::uint64_t random = 0;        ///< for the choice of victims
     std::uint64_t jobs_ns = 0;       ///< spent on background jobs
     std::uint64_t proxies_seen = 0;  ///< how many had been added at the last look
+    std::uint64_t asked_ns = 0;      ///< when it last asked for what comes from outside
     std::atomic<std::uint64_t> executed{0}, stolen{0}, sleeps{0}, idle_ns{0};
   };
   /// To a counter of this thread's slot: one writer, so no read-modify-write is needed.
@@ -205,6 +216,18 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   [[nodiscard]] bool runs_background() const override { return options_.workers > 0; }
   [[nodiscard]] int this_thread() const override {
     return this_slot != nullptr ? this_slot->index : 0;
+  }
+
+  // seq_cst: who sleeps has prepared for it before it looks whether there is something to watch for; partner: the
+  // notification.
+  void add(Outside& outside) override {
+    REFRAIN_ASSERT(outside_.load() == nullptr, "a threaded executor is one runtime's");
+    outside_.store(&outside);
+    notifier_.notify_all(kWorker);
+  }
+  void remove(Outside&) override {
+    const std::lock_guard lock(asking_);  // nobody asks it any more
+    outside_.store(nullptr);
   }
 
   void run_root(const std::function<void()>& program) override {
@@ -483,6 +506,41 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     return nullptr;
   }
 
+  // --- what comes from outside -----------------------------------------------------------------------
+
+  /// One thread at a time asks. What it takes in runs nothing here.
+  bool ask_outside(bool rests = false) {
+    if (outside_.load(std::memory_order_relaxed) == nullptr) return false;
+    const std::unique_lock lock(asking_, std::try_to_lock);
+    Outside* const outside = lock ? outside_.load() : nullptr;
+    if (outside == nullptr) return false;
+    const bool any = outside->poll();
+    if (rests && !any) outside->rest();
+    return any;
+  }
+
+  /// For a thread between two nodes.
+  [[gnu::noinline]] void ask_in_passing(Slot& slot) {
+    const std::uint64_t now = profile::now_ns();
+    if (now < slot.asked_ns + kAskEveryNs) return;
+    slot.asked_ns = now;
+    ask_outside();
+  }
+  [[gnu::always_inline]] void between_nodes(Slot& slot) {
+    if (outside_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+      ask_in_passing(slot);
+  }
+
+  /// For a thread that is prepared for it. `nap`: how long it sleeps when it watches; longer the next time.
+  Wake sleep(Slot& slot, Notifier::Nap& nap) {
+    if (outside_.load() == nullptr) return notifier_.commit(slot.sleeper);
+    const Wake wake = notifier_.commit(slot.sleeper, &nap);
+    if (wake != Wake::none) return wake;
+    nap.time = std::min(2 * nap.time, kLongestNap);
+    ask_outside(nap.all_asleep);
+    return wake;
+  }
+
   // --- with nothing to run ---------------------------------------------------------------------------
 
   void work(Slot& slot) {
@@ -490,6 +548,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     while (true) {
       if (background_.late() && !slot.dedicated) [[unlikely]]
         run_late_jobs(slot);
+      between_nodes(slot);
       Ready ready = next_or_find(slot, nullptr);
       if (!ready) ready = idle(slot);
       if (!ready) return;
@@ -518,6 +577,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       }
     } enter{*this, slot, std::exchange(slot.waits, &record)};
     do {
+      between_nodes(slot);
       Ready ready = next_or_find(slot, within);
       if (!ready) ready = find_or_sleep(slot, within, within ? kWaiter : kRootWaiter, done);
       if (!ready) return;
@@ -533,6 +593,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     // No execution gives more than its own node back, so that many can run before it pays to look again.
     for (std::size_t left; (left = scope.collect()) > target;) {
       for (; left > target; --left) {
+        between_nodes(slot);
         const Ready ready = next_or_find(slot, within);
         if (!ready) return scope.collect() <= target;
         run(slot, ready, true);
@@ -614,11 +675,14 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
                       const std::function<bool()>& ended) {
     const bool waits = slot.waits != nullptr;
     flush(slot);
+    Notifier::Nap nap{kShortestNap};
+    bool woken = true;
     while (true) {
-      for (Spin spin = notifier_.spin(waits ? Spin::kWait : Spin::kSearch); threads() > 1;) {
+      const bool spins = woken && (threads() > 1 || outside_.load() != nullptr);
+      for (Spin spin = notifier_.spin(waits ? Spin::kWait : Spin::kSearch); spins;) {
         if (ended()) return nullptr;
         if (const Ready ready = look(slot, within)) return ready;
-        const bool goes_on = (!waits && run_background_job(slot)) || spin.step();
+        const bool goes_on = (!waits && run_background_job(slot)) || ask_outside() || spin.step();
         if (!goes_on) break;
       }
       notifier_.prepare(slot.sleeper, kind);
@@ -632,9 +696,10 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
         if (over || ready) return ready;
         continue;
       }
-      add(slot.sleeps);
-      if (notifier_.commit(slot.sleeper) == Wake::deadlock)
-        throw Deadlock(slot.waits->deadlock.value_or(""));
+      if (woken) add(slot.sleeps);
+      const Wake wake = sleep(slot, nap);
+      if (wake == Wake::deadlock) throw Deadlock(slot.waits->deadlock.value_or(""));
+      woken = wake != Wake::none;
     }
   }
 
@@ -659,6 +724,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   BackgroundQueue background_;
   SingleThreadMode single_thread_;
   std::atomic<int> scopes_{0};
+  std::atomic<Outside*> outside_{nullptr};
+  std::mutex asking_;  ///< held by the thread that asks it
   const std::uint64_t started_ns_;
   std::vector<std::jthread> threads_;  ///< ends, and so joins them, before all that they use
 };

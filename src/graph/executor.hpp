@@ -41,7 +41,7 @@ inline void end_of_waiting(Node& node, ManualState end) {
 }
 
 /// Something that the executor asks, between operations and when nothing can run, whether anything has come from outside:
-/// messages. So far the seeded executor alone asks.
+/// messages. One thread at a time asks.
 class Outside {
  public:
   virtual ~Outside() = default;
@@ -49,6 +49,8 @@ class Outside {
   virtual bool poll() = 0;
   /// Whether something may be on its way.
   [[nodiscard]] virtual bool may_come() const = 0;
+  /// Nothing has come, nothing runs and nothing can run: told again and again while that is so.
+  virtual void rest() = 0;
 };
 
 /// The completion of an operation whose run has ended, or is about to, while its work goes on elsewhere: on a device,
@@ -110,9 +112,9 @@ class Executor {
 
   [[nodiscard]] const ExecutorOptions& options() const { return options_; }
   [[nodiscard]] int threads() const { return threads_; }  ///< all threads that issue or execute
-  /// While no operation of the one who adds it is in flight.
-  void add(Outside& outside) { outsides_.push_back(&outside); }
-  void remove(Outside& outside) { std::erase(outsides_, &outside); }
+  /// While no operation of the one who adds it is in flight. Threaded: there is one at most.
+  virtual void add(Outside& outside) = 0;
+  virtual void remove(Outside& outside) = 0;
   /// Before run_root: users of scopes, which all have one, are told of everything that runs.
   void tell_users() { tells_ = true; }
 
@@ -211,7 +213,6 @@ class Executor {
 
  protected:
   const ExecutorOptions options_;
-  std::vector<Outside*> outsides_;
   bool tells_ = false;  ///< users of scopes hear of what runs
   Proxies proxies_;
 

@@ -73,6 +73,8 @@ struct ContextCore : exec::ScopeUser {
                  Listener::Traces traces = Listener::Traces::hold) {
     check_not_planning();
     ++calls;
+    if (replicated != nullptr) [[unlikely]]
+      replicated->note(token);
     if (runtime.listener(Events::calls) != nullptr) [[unlikely]]
       tell({token, name, traces});
   }

@@ -31,6 +31,7 @@ FutureState::~FutureState() {
     for (std::size_t rank = 0; rank < points_; ++rank)
       if (slots()[rank].has_value) type_.destroy(storage(rank));
   std::destroy_n(slots(), points_);
+  if (whole != nullptr) whole->release();
   live.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -86,6 +87,12 @@ void wait(FutureState& state, std::size_t rank_or_all) {
   if (waiter != nullptr) waiter->has_waited_for(state, rank_or_all);
 }
 
+/// What a program asks for, it gets on every shard.
+FutureState& whole_of(FutureState& state) {
+  Waiter* const waiter = Waiter::current();
+  return waiter != nullptr ? waiter->whole_of(state) : state;
+}
+
 [[noreturn]] void fail_elsewhere(const std::string& what) {
   throw UsageError(what + " was asked for, which another process makes");
 }
@@ -106,7 +113,8 @@ void fail_empty() {
 void retain(FutureState* state) noexcept { state->retain(); }
 void release(FutureState* state) noexcept { state->release(); }
 
-const void* await(FutureState& state) {
+const void* await(FutureState& asked) {
+  FutureState& state = whole_of(asked);
   wait(state, Waiter::all);
   if (const exec::FailureRef failure = state.failure()) failure->rethrow();
   if (state.points() > 0) return state.value(0);
@@ -115,7 +123,8 @@ const void* await(FutureState& state) {
 }
 
 // The one place that makes an own rank of a launch rank.
-const void* await_point(FutureState& state, std::size_t launch_rank) {
+const void* await_point(FutureState& asked_of, std::size_t launch_rank) {
+  FutureState& state = whole_of(asked_of);
   const auto asked = [&] { return fmt::format("value {} of a group launch", launch_rank); };
   if (launch_rank >= point_count(state))
     throw UsageError(fmt::format("{} of {} points was asked for", asked(), point_count(state)));
@@ -147,7 +156,11 @@ const void* ready_value(const FutureState& state) noexcept { return state.value(
 const exec::FailureRef& ready_failure(const FutureState& state) noexcept {
   return state.failure(0);
 }
-bool is_ready(const FutureState& state) noexcept { return state.ready(); }
+bool is_ready(const FutureState& state, const Where& where) {
+  const bool ready = state.ready();
+  if (Waiter* const waiter = Waiter::current()) waiter->was_asked(state, ready, where);
+  return ready;
+}
 std::size_t point_count(const FutureState& state) noexcept {
   return state.group() ? state.of_group().domain->volume() : 1;
 }

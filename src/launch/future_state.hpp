@@ -88,6 +88,9 @@ class FutureState {
   [[nodiscard]] const exec::FailureRef& failure(std::size_t rank) const {
     return slots()[rank].failure;
   }
+  /// On several shards, of a group: all its values, once somebody has asked for them. The context's thread.
+  FutureState* whole = nullptr;
+
   /// Of a state that is ready: the failure of the first point, by rank, that failed; or none.
   [[nodiscard]] exec::FailureRef failure() const;
   /// The same: of all its failures the first, by launch order.
@@ -149,8 +152,12 @@ class Waiter {
  public:
   static constexpr std::size_t all = ~std::size_t{0};
 
+  /// On its own thread: the state that has all values of a future.
+  [[nodiscard]] virtual FutureState& whole_of(FutureState& state) { return state; }
   /// Whether it may wait for a future that is not ready.
   [[nodiscard]] virtual bool may_wait_for(const FutureState&) const { return false; }
+  /// The program was told whether a future is ready.
+  virtual void was_asked(const FutureState&, bool /*ready*/, const Where&) {}
   /// On its own thread: returns when the point (`all`: every point) is ready.
   virtual void wait_for(FutureState&, std::size_t /*rank_or_all*/) {}
   /// The point (`all`: every point) was asked for and is ready, with or without a wait.

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "exec/fiber.hpp"
 #include "graph/reducer_gate.hpp"
@@ -17,6 +18,10 @@
 #include "refrain/launch.hpp"
 
 namespace refrain {
+
+std::uint64_t detail::mix_bytes(std::uint64_t hash, const void* bytes, std::size_t size) noexcept {
+  return hash_bytes(bytes, size, hash);
+}
 
 void detail::fail_values(const LaunchRequest& launch) {
   try {
@@ -314,6 +319,7 @@ AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& req
     }
     if (replicated != nullptr) replicated->end(plan, result);
   } catch (...) {
+    if (replicated != nullptr) replicated->end_run(std::current_exception());
     // What is left of the launch will not run: no memory for it, or nothing to read.
     for (std::uint32_t left = rank; left < points; ++left) record.point_done();
     record.unreclaimed -= points - rank;

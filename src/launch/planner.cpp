@@ -75,7 +75,7 @@ AnyRegion region_of(const LaunchPlan& plan, std::size_t rank, const Requirement&
   return r.partition.tree->handle(partition.first_child + static_cast<std::uint32_t>(*colour_rank));
 }
 
-/// The points of the domain, and the own ones.
+/// The points of the domain, all of them for now, and which ones are own.
 void plan_points(LaunchPlan& plan, const LaunchRequest& request, ContextCore& context) {
   LaunchPoints& points = plan.points;
   points.domain = detail::domain_of(request);
@@ -85,15 +85,29 @@ void plan_points(LaunchPlan& plan, const LaunchRequest& request, ContextCore& co
   points.own = context.replicated != nullptr
                    ? context.replicated->own_points(request, points.domain)
                    : context.runtime.own_points(points.domain);
-  plan.own.points.reserve(points.own->volume());
-  points.own->for_each_point([&](const data::BoxPoint& p) {
-    const auto rank = points.domain->rank(p);
-    REFRAIN_ASSERT(rank, "own points are points of the domain");
-    plan.own.points.push_back({.point = p, .launch_rank = static_cast<std::uint32_t>(*rank)});
+  plan.own.points.reserve(points.domain->volume());
+  points.domain->for_each_point([&, rank = std::uint32_t{0}](const data::BoxPoint& p) mutable {
+    plan.own.points.push_back({.point = p, .launch_rank = rank++});
   });
 }
 
-/// UsageError when own points or their arguments conflict.
+/// What is planned of other points goes.
+void keep_own(LaunchPlan& plan) {
+  const LaunchPoints& points = plan.points;
+  if (points.own->volume() == points.domain->volume()) return;
+  const std::size_t count = plan.requirements.size();
+  OwnPoints own;
+  points.own->for_each_point([&](const data::BoxPoint& p) {
+    const auto rank = points.domain->rank(p);
+    REFRAIN_ASSERT(rank, "own points are points of the domain");
+    own.points.push_back(std::move(plan.own.points[*rank]));
+    for (std::size_t i = 0; i < count; ++i)
+      own.arguments.push_back(std::move(plan.own.arguments[*rank * count + i]));
+  });
+  plan.own = std::move(own);
+}
+
+/// UsageError when points or their arguments conflict.
 void check_independence(const LaunchPlan& plan, const LaunchRequest& request) {
   if (plan.own.points.empty()) return;
   const std::size_t count = plan.requirements.size();
@@ -170,14 +184,19 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
                       request.requirements[i].partition.tree != nullptr};
     }
     MappingOutput& answer = answers[rank];
-    mapping::map_by_default(input, bodies, answer);
     try {
-      mapper.map(input, answer);
+      mapping::map_by_default(input, bodies, answer);
+      try {
+        mapper.map(input, answer);
+      } catch (...) {
+        fail_mapper(mapper, request,
+                    plan.group ? ", point " + data::to_string(input.point, plan.dim()) : "");
+      }
+      mapping::validate(mapper, input, answer);
     } catch (...) {
-      fail_mapper(mapper, request,
-                  plan.group ? ", point " + data::to_string(input.point, plan.dim()) : "");
+      if (context.replicated != nullptr) context.replicated->end_run(std::current_exception());
+      throw;
     }
-    mapping::validate(mapper, input, answer);
     words.push_back(std::uint64_t{answer.processor} << 32 |
                     static_cast<std::uint32_t>(answer.priority));
     for (const ArgumentMapping& argument : answer.arguments) {
@@ -254,15 +273,15 @@ std::unique_ptr<LaunchPlan> Planner::make_unmapped(const LaunchRequest& request,
   plan->argument_count = static_cast<std::uint32_t>(plan->requirements.size());
   plan->node_class = exec::NodePool::class_of(TaskPayload::bytes(*plan));
   plan_points(*plan, request, context_);
+  plan_arguments(*plan, request);
   if (context_.replicated != nullptr)
     plan->points.replicated = context_.replicated->plan(*plan, request);
-  plan_arguments(*plan, request);
-  check_independence(*plan, request);
   plan->token = token_of(request);
   return plan;
 }
 
-// The region of each point and requirement, and what the analysis needs of it.
+// The region of each point and requirement, and what the analysis needs of it. What is wrong with any point of the launch
+// is found here, so that all shards find it.
 void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
   const std::size_t count = request.requirements.size();
   plan.own.arguments.resize(plan.own.points.size() * count);
@@ -277,7 +296,6 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
       PlannedArgument& argument = plan.own.arguments[rank * count + i];
       argument.region = region_of(plan, rank, r, who);
       argument.points = used->node(argument.region.node).space;
-      argument.physical_points = physical_points(*argument.points, argument.region);
       argument.privilege = r.privilege;
       argument.field = &context_.field_state(argument.region, r.field, r.privilege, r.op, who);
       const auto index = used->find_field(r.field);
@@ -285,6 +303,10 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
       argument.field_index = *index;
     }
   }
+  check_independence(plan, request);
+  keep_own(plan);
+  for (PlannedArgument& argument : plan.own.arguments)
+    argument.physical_points = physical_points(*argument.points, argument.region);
   // After all that may throw: a footprint stays.
   for (PlannedArgument& argument : plan.own.arguments) {
     if (argument.field->overgrown()) tidy(*argument.field);

@@ -4,11 +4,14 @@
 // (replication/): which part of a call is its own, and what comes before and after it.
 //
 // All calls are made by the context's thread, by every shard in the same order. What they throw, all shards throw, but for
-// want of memory.
+// want of memory: such errors end the run.
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "data/index_space.hpp"
 #include "graph/failure.hpp"
@@ -16,6 +19,7 @@
 #include "refrain/dynamic.hpp"
 #include "refrain/future.hpp"
 #include "refrain/privilege.hpp"
+#include "refrain/where.hpp"
 
 namespace refrain::analysis {
 class FieldState;
@@ -44,6 +48,13 @@ struct ContributionPart {
 class Replicated {
  public:
   virtual ~Replicated() = default;
+
+  // --- control determinism -----------------------------------------------------------------------------
+
+  /// A call begins, which every shard has to make.
+  virtual void begin_call(std::string_view name, const Where& where) = 0;
+  /// Of that call, something that has to be the same on every shard.
+  virtual void note(std::uint64_t word) = 0;
 
   // --- launches ---------------------------------------------------------------------------------------
 
@@ -75,12 +86,21 @@ class Replicated {
   /// The points to copy here: the owners of a source become the owners of its target.
   virtual data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,
                                    const data::IndexSpaceRef& points) = 0;
-  /// All values of a group launch, those of other shards, too.
-  virtual AnyFuture gather(const AnyFuture& values, const exec::NodeInfo& info) = 0;
+  /// All values of a group launch, those of other shards, too. What is none of this context's is left as it is.
+  virtual AnyFuture gather(refrain::detail::FutureState& values, const exec::NodeInfo& info) = 0;
   /// Nothing is in flight here: the first of the failures that any shard has to tell, null if there is none.
   virtual exec::FailureRef agree(const exec::NodeInfo& info) = 0;
   /// The field's region ends: what uses the same state after it begins anew.
   virtual void forget(analysis::FieldState& field) = 0;
+
+  // --- errors ------------------------------------------------------------------------------------------
+
+  /// The program ends, on every shard: waits until it is known that they have made the same calls. With an error, for the
+  /// others to have one, too.
+  virtual void end_program(const std::string& error, const exec::NodeInfo& info) = 0;
+  /// This shard alone may have met an error. A program that goes on after it would not make the same calls as the others,
+  /// so all ranks end.
+  [[noreturn]] virtual void end_run(const std::exception_ptr& error) noexcept = 0;
 };
 
 }  // namespace refrain::runtime

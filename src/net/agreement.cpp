@@ -59,7 +59,7 @@ void agree(Mailbox& mailbox, std::uint32_t kind, std::span<const Item> items) {
   for (const Item& item : items) own["items"].push_back({item.name, item.value});
   std::string verdict;
   std::atomic<bool> is_done{false};  // another thread may poll
-  all_reduce(mailbox, kind, 0, bytes_of(own), add, [&](const Bytes& result) {
+  all_reduce(mailbox, {.kind = kind}, bytes_of(own), add, [&](const Bytes& result) {
     verdict = parse(result)["difference"].get<std::string>();
     is_done.store(true, std::memory_order_release);
   });

@@ -12,8 +12,10 @@ namespace {
 // follows what the children before have.
 class AllReduce : public std::enable_shared_from_this<AllReduce> {
  public:
-  AllReduce(Mailbox& mailbox, Bytes contribution, Combine combine, std::function<void(Bytes)> done)
+  AllReduce(Mailbox& mailbox, const Where& where, Bytes contribution, Combine combine,
+            std::function<void(Bytes)> done)
       : mailbox_(mailbox),
+        where_(where),
         bytes_(std::move(contribution)),
         combine_(std::move(combine)),
         done_(std::move(done)) {}
@@ -33,10 +35,11 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
     from_below_.resize(from_children.size());
     missing_ = from_children.size() + 1;
     for (std::size_t i = 0; i < from_children.size(); ++i)
-      mailbox_.await(from_children[i], [self = shared_from_this(), i](const Message& message) {
-        self->from_below_[i].assign(message.bytes().begin(), message.bytes().end());
-        self->one_is_there();
-      });
+      mailbox_.await(from_children[i], where_,
+                     [self = shared_from_this(), i](const Message& message) {
+                       self->from_below_[i].assign(message.bytes().begin(), message.bytes().end());
+                       self->one_is_there();
+                     });
     one_is_there();
   }
 
@@ -47,7 +50,7 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
     for (const Bytes& each : from_below_) combine_(bytes_, each);
     if (mailbox_.rank() == 0) return finish(std::move(bytes_));
     send(to_parent_, bytes_);
-    mailbox_.await(from_parent_, [self = shared_from_this()](const Message& message) {
+    mailbox_.await(from_parent_, where_, [self = shared_from_this()](const Message& message) {
       self->finish(Bytes(message.bytes().begin(), message.bytes().end()));
     });
   }
@@ -63,6 +66,7 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
   }
 
   Mailbox& mailbox_;
+  const Where where_;
   Bytes bytes_;
   const Combine combine_;
   const std::function<void(Bytes)> done_;
@@ -74,10 +78,11 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
 
 }  // namespace
 
-void all_reduce(Mailbox& mailbox, std::uint32_t kind, std::uint64_t call, Bytes contribution,
-                Combine combine, std::function<void(Bytes)> done) {
-  std::make_shared<AllReduce>(mailbox, std::move(contribution), std::move(combine), std::move(done))
-      ->begin(kind, call);
+void all_reduce(Mailbox& mailbox, const Occasion& of, Bytes contribution, Combine combine,
+                std::function<void(Bytes)> done) {
+  std::make_shared<AllReduce>(mailbox, of.where, std::move(contribution), std::move(combine),
+                              std::move(done))
+      ->begin(of.kind, of.call);
 }
 
 }  // namespace refrain::net

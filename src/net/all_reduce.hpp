@@ -18,9 +18,16 @@ using Bytes = std::vector<std::byte>;
 /// Adds to `into`, of this rank and those below it, what the next ranks have.
 using Combine = std::function<void(Bytes& into, std::span<const std::byte> next)>;
 
+/// What its messages say of it.
+struct Occasion {
+  std::uint32_t kind = 0;
+  std::uint64_t call = 0;
+  Where where{};
+};
+
 /// Begins one; the thread that gives out the mailbox's numbers, on every rank in the same order. `done` is called once,
-/// by the thread that polls, or here. `kind`, `call`: of its messages.
-void all_reduce(Mailbox& mailbox, std::uint32_t kind, std::uint64_t call, Bytes contribution,
-                Combine combine, std::function<void(Bytes)> done);
+/// by the thread that polls, or here.
+void all_reduce(Mailbox& mailbox, const Occasion& of, Bytes contribution, Combine combine,
+                std::function<void(Bytes)> done);
 
 }  // namespace refrain::net

@@ -4,9 +4,10 @@
 
 namespace refrain::net {
 
-Mailbox::Mailbox(std::unique_ptr<Transport> transport, Mismatch mismatch)
+Mailbox::Mailbox(std::unique_ptr<Transport> transport, Mismatch mismatch, KindName kind_name)
     : transport_(std::move(transport)),
       mismatch_(std::move(mismatch)),
+      kind_name_(kind_name),
       sent_(transport_->ranks()),
       received_(transport_->ranks()) {}
 
@@ -19,8 +20,13 @@ Header Mailbox::next_from(Rank rank, std::uint32_t kind, std::uint64_t call,
   return {rank, this->rank(), received_[rank]++, call, argument, kind, 0};
 }
 
-void Mailbox::await(const Header& expected, Take take) {
-  Awaited awaited{expected, std::move(take)};
+void Mailbox::send(Message message) {
+  if (!served_.contains(message.header().kind)) all_sent_.fetch_add(1, std::memory_order_relaxed);
+  transport_->send(std::move(message));
+}
+
+void Mailbox::await(const Header& expected, const Where& where, Take take) {
+  Awaited awaited{{expected, where}, std::move(take)};
   const Key key(expected.from, expected.number);
   std::unique_lock lock(mutex_);
   auto come = come_.extract(key);
@@ -37,6 +43,11 @@ bool Mailbox::poll() {
     std::optional<Message> found = transport_->poll();
     if (!found) return any;
     Message message = std::move(*found);
+    if (const auto served = served_.find(message.header().kind); served != served_.end()) {
+      served->second(std::move(message));
+      continue;
+    }
+    all_received_.fetch_add(1, std::memory_order_relaxed);
     const Key key(message.header().from, message.header().number);
     std::unique_lock lock(mutex_);
     const auto awaited = awaited_.extract(key);
@@ -50,24 +61,30 @@ bool Mailbox::poll() {
 }
 
 void Mailbox::hand_over(const Awaited& awaited, Message message) {
-  const Header &expected = awaited.header, &found = message.header();
+  const Header &expected = awaited.expected.header, &found = message.header();
   if (expected.kind == found.kind && expected.call == found.call &&
       expected.argument == found.argument)
     return awaited.take(std::move(message));
-  if (mismatch_) return mismatch_(expected, found);
+  if (mismatch_) return mismatch_(awaited.expected, message);
   transport_->abort(fmt::format(
-      "refrain: message {} of rank {} to rank {} was expected to be of call {}, argument "
-      "{}, kind {}; it is of call {}, argument {}, kind {}",
-      expected.number, expected.from, rank(), expected.call, expected.argument, expected.kind,
-      found.call, found.argument, found.kind));
+      "refrain: the ranks do not make the same calls, as control replication needs them to. Rank "
+      "{} expects {}; it is {}",
+      rank(), text_of(awaited.expected), text_of({found, {}})));
 }
 
-std::vector<Header> Mailbox::awaited() const {
+std::vector<Expected> Mailbox::awaited() const {
   const std::lock_guard lock(mutex_);
-  std::vector<Header> headers;
-  headers.reserve(awaited_.size());
-  for (const auto& [key, each] : awaited_) headers.push_back(each.header);
-  return headers;
+  std::vector<Expected> expected;
+  expected.reserve(awaited_.size());
+  for (const auto& [key, each] : awaited_) expected.push_back(each.expected);
+  return expected;
+}
+
+std::string Mailbox::text_of(const Expected& expected) const {
+  const auto& [header, where] = expected;
+  return fmt::format("{} of call {}, argument {}, of rank {}{}", kind_name_(header.kind),
+                     header.call, header.argument, header.from,
+                     where.line() == 0 ? std::string() : ", for " + to_string(where));
 }
 
 }  // namespace refrain::net

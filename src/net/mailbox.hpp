@@ -1,22 +1,36 @@
 #pragma once
 // Messages that are awaited, and messages that have come: each pair of ranks numbers its messages, and both ends know
 // from the program's calls which message has which number. So a message is matched by its number alone, and what its
-// header says beside has to be what was expected.
+// header says beside has to be what was expected. Messages beside these, of kinds that are *served*, have no number and
+// are taken when they come.
 //
 // Threads: numbers are given out by one thread, in the order of the program's calls; all else by any. A lock is held
 // while tables are looked at, not while a message is taken.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "net/transport.hpp"
+#include "refrain/where.hpp"
 
 namespace refrain::net {
+
+/// A message that is to come, and the line of the program's call that awaits it.
+struct Expected {
+  Header header;
+  Where where;
+};
+
+/// What a kind of message is called in reports, as in "values".
+using KindName = std::string (*)(std::uint32_t kind);
+inline std::string kind_by_number(std::uint32_t kind) { return "kind " + std::to_string(kind); }
 
 class Mailbox {
  public:
@@ -24,9 +38,10 @@ class Mailbox {
   using Take = std::function<void(Message)>;
   /// Told of a message that is not what was expected: then the ranks' programs differ, and all that follows is void.
   /// Ends the run, by Transport::abort unless told otherwise.
-  using Mismatch = std::function<void(const Header& expected, const Header& found)>;
+  using Mismatch = std::function<void(const Expected& expected, const Message& found)>;
 
-  explicit Mailbox(std::unique_ptr<Transport> transport, Mismatch mismatch = nullptr);
+  explicit Mailbox(std::unique_ptr<Transport> transport, Mismatch mismatch = nullptr,
+                   KindName kind_name = kind_by_number);
 
   [[nodiscard]] Rank rank() const { return transport_->rank(); }
   [[nodiscard]] Rank ranks() const { return transport_->ranks(); }
@@ -39,17 +54,31 @@ class Mailbox {
   [[nodiscard]] Header next_from(Rank rank, std::uint32_t kind, std::uint64_t call,
                                  std::uint32_t argument = 0);
 
-  void send(Message message) { transport_->send(std::move(message)); }
+  void send(Message message);
   /// The message is taken when it comes, on the thread that polls, or here if it has come.
-  void await(const Header& expected, Take take);
+  void await(const Header& expected, const Where& where, Take take);
+  /// Before anything is polled: messages of this kind have no number.
+  void serve(std::uint32_t kind, Take take) { served_[kind] = std::move(take); }
+  /// The header of one.
+  [[nodiscard]] Header beside(Rank to, std::uint32_t kind) const {
+    return {.from = rank(), .to = to, .kind = kind};
+  }
   /// Takes in what has arrived. Whether there was anything.
   bool poll();
+
   /// The messages that are awaited, by rank and number.
-  [[nodiscard]] std::vector<Header> awaited() const;
+  [[nodiscard]] std::vector<Expected> awaited() const;
+  /// "values of call 12, argument 1, of rank 0, for main.cpp:33".
+  [[nodiscard]] std::string text_of(const Expected& expected) const;
+  /// Messages with numbers, so far.
+  [[nodiscard]] std::uint64_t sent() const { return all_sent_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t received() const {
+    return all_received_.load(std::memory_order_relaxed);
+  }
 
  private:
   struct Awaited {
-    Header header;
+    Expected expected;
     Take take;
   };
   using Key = std::pair<Rank, std::uint64_t>;  ///< from whom, and the number
@@ -58,7 +87,10 @@ class Mailbox {
 
   const std::unique_ptr<Transport> transport_;
   const Mismatch mismatch_;
-  std::vector<std::uint64_t> sent_, received_;  ///< numbers given out, by rank
+  const KindName kind_name_;
+  std::map<std::uint32_t, Take> served_;                      ///< by kind
+  std::vector<std::uint64_t> sent_, received_;                ///< numbers given out, by rank
+  std::atomic<std::uint64_t> all_sent_{0}, all_received_{0};  ///< relaxed: counts
   mutable std::mutex mutex_;
   std::map<Key, Awaited> awaited_;  ///< under the mutex
   std::map<Key, Message> come_;     ///< and not awaited yet; under the mutex

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/hash.hpp"
 #include "net/all_reduce.hpp"
+#include "replication/wire.hpp"
 
 namespace refrain::replication {
 
@@ -34,7 +34,7 @@ Sum sum_of(std::span<const std::byte> bytes) {
   return sum;
 }
 
-void add(Bytes& into, std::span<const std::byte> next) {
+void add_sum(Bytes& into, std::span<const std::byte> next) {
   Sum sum = sum_of(into);
   const Sum other = sum_of(next);
   sum.differ |= other.differ;
@@ -45,173 +45,326 @@ void add(Bytes& into, std::span<const std::byte> next) {
 /// A call as another rank is told of it.
 struct ToldCall {
   std::uint64_t low = 0, high = 0;
-  std::string text;  ///< what the call is, and where
-  friend auto operator<=>(const ToldCall&, const ToldCall&) = default;
+  std::string name, where;
 };
-using Told = std::vector<ToldCall>;
 
-ToldCall told(const NotedCall& call) {
-  const std::string name(call.name.data(), strnlen(call.name.data(), call.name.size()));
-  return {call.low, call.high, name + " at " + to_string(call.where)};
-}
+/// The calls of a rank that it does not know to be the same everywhere.
+struct Told {
+  std::uint64_t first = 0;  ///< number of the first one
+  std::vector<ToldCall> calls;
+  bool in_call = false;  ///< the last one goes on: its hash is not all
 
-Bytes pack(const Told& calls) {
-  Bytes bytes;
-  const auto put = [&](const void* data, std::size_t size) {
-    const auto* const from = static_cast<const std::byte*>(data);
-    bytes.insert(bytes.end(), from, from + size);
-  };
-  for (const ToldCall& call : calls) {
-    const std::uint64_t numbers[] = {call.low, call.high, call.text.size()};
-    put(numbers, sizeof numbers);
-    put(call.text.data(), call.text.size());
+  [[nodiscard]] bool has(std::uint64_t number) const {
+    return number >= first && number - first < calls.size();
   }
-  return bytes;
-}
-
-Told unpack(std::span<const std::byte> bytes) {
-  Told calls;
-  while (!bytes.empty()) {
-    std::uint64_t numbers[3];
-    std::memcpy(numbers, bytes.data(), sizeof numbers);
-    const auto text = bytes.subspan(sizeof numbers, numbers[2]);
-    calls.push_back({numbers[0], numbers[1],
-                     std::string(reinterpret_cast<const char*>(text.data()), text.size())});
-    bytes = bytes.subspan(sizeof numbers + numbers[2]);
+  [[nodiscard]] const ToldCall& at(std::uint64_t number) const { return calls[number - first]; }
+  [[nodiscard]] bool is_complete(std::uint64_t number) const {
+    return !in_call || number - first + 1 < calls.size();
   }
-  return calls;
+};
+
+std::string name_of(const NotedCall& call) {
+  return {call.name.data(), strnlen(call.name.data(), call.name.size())};
 }
 
-/// Of calls that are not the same on every rank, the first, in words. `first`: the number of the interval's first call.
-std::string word(const std::vector<Told>& by_rank, std::uint64_t first) {
-  const auto at = [&](Rank rank, std::size_t i) {
-    return i < by_rank[rank].size() ? by_rank[rank][i] : ToldCall{0, 0, "no call"};
-  };
-  std::size_t i = 0;
-  const auto same = [&] {
-    for (Rank rank = 1; rank < by_rank.size(); ++rank)
-      if (at(rank, i).low != at(0, i).low || at(rank, i).high != at(0, i).high) return false;
+void write(Writer& to, const Told& told) {
+  to.number(told.first);
+  to.number(told.in_call ? 1 : 0);
+  to.number(told.calls.size());
+  for (const ToldCall& call : told.calls) {
+    to.number(call.low);
+    to.number(call.high);
+    to.text(call.name);
+    to.text(call.where);
+  }
+}
+
+Told read_told(Reader& from) {
+  Told told;
+  told.first = from.number();
+  told.in_call = from.number() != 0;
+  told.calls.resize(from.number());
+  for (ToldCall& call : told.calls) {
+    call.low = from.number();
+    call.high = from.number();
+    call.name = from.text();
+    call.where = from.text();
+  }
+  return told;
+}
+
+/// Whether two ranks differ in a call that both have begun.
+bool differ(const Told& a, const Told& b, std::uint64_t number) {
+  if (!a.has(number) || !b.has(number)) return false;
+  const ToldCall &of_a = a.at(number), &of_b = b.at(number);
+  if (!a.is_complete(number) || !b.is_complete(number)) return of_a.name != of_b.name;
+  return of_a.low != of_b.low || of_a.high != of_b.high;
+}
+
+/// Of calls that are not the same on every rank, the first, in words. Empty: there is none.
+std::string word(const std::vector<Told>& by_rank) {
+  std::uint64_t first = 0, end = 0;
+  for (const Told& told : by_rank) {
+    first = std::max(first, told.first);
+    end = std::max(end, told.first + told.calls.size());
+  }
+  const auto is_same = [&](std::uint64_t number) {
+    for (const Told& a : by_rank)
+      for (const Told& b : by_rank)
+        if (differ(a, b, number)) return false;
     return true;
   };
-  while (same()) ++i;
+  std::uint64_t number = first;
+  while (number < end && is_same(number)) ++number;
+  if (number == end) return {};
   std::string text = fmt::format(
       "refrain: the ranks do not make the same calls, as control replication needs them to. Call "
       "{} is",
-      first + i);
-  std::map<ToldCall, std::vector<Rank>> groups;
-  for (Rank rank = 0; rank < by_rank.size(); ++rank) groups[at(rank, i)].push_back(rank);
-  std::vector<std::pair<std::vector<Rank>, ToldCall>> ordered;
-  ordered.reserve(groups.size());
-  for (const auto& [call, ranks] : groups) ordered.emplace_back(ranks, call);
-  std::ranges::sort(ordered);
-  for (const auto& [ranks, call] : ordered) {
+      number);
+  // Groups of ranks that say the same, by their first ranks.
+  std::vector<std::pair<std::vector<Rank>, const ToldCall*>> groups;
+  for (Rank rank = 0; rank < by_rank.size(); ++rank) {
+    if (!by_rank[rank].has(number)) continue;
+    const ToldCall& call = by_rank[rank].at(number);
+    const auto group = std::ranges::find_if(groups, [&](const auto& each) {
+      return each.second->name == call.name && each.second->where == call.where &&
+             !differ(by_rank[each.first[0]], by_rank[rank], number);
+    });
+    if (group == groups.end()) groups.push_back({{rank}, &call});
+    else group->first.push_back(rank);
+  }
+  for (const auto& [ranks, call] : groups) {
     const auto equal_text = [&call = call](const auto& other) {
-      return other.second.text == call.text;
+      return other.second->name == call->name && other.second->where == call->where;
     };
     text += "\n  on rank ";
     for (const Rank rank : ranks) text += (rank == ranks[0] ? "" : ", ") + std::to_string(rank);
-    text += ": " + call.text;
-    if (std::ranges::count_if(ordered, equal_text) > 1)
-      text += fmt::format(", with arguments whose hash is {:016x}", call.low);
+    text += fmt::format(": {} at {}", call->name, call->where);
+    if (std::ranges::count_if(groups, equal_text) > 1)
+      text += fmt::format(", with arguments whose hash is {:016x}", call->low);
   }
   return text;
 }
 
+/// Held for some instructions.
+class SpinLock {
+ public:
+  // acquire, release: who has the lock sees what those before have written.
+  void lock() {
+    while (flag_.test_and_set(std::memory_order_acquire)) {}
+  }
+  void unlock() { flag_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag flag_;
+};
+
+enum class Verdict : std::uint8_t { none, agree, differ };
+struct Comparison {
+  std::size_t calls = 0;
+  Verdict verdict = Verdict::none;
+};
+
 }  // namespace
 
+/// Comparisons come back in any order, and are looked at in that of the calls.
+struct ControlCheck::Shared {
+  net::Mailbox& mailbox;
+  const CheckKinds kinds;
+  const EndRun end_run;
+
+  SpinLock lock{};                ///< around all below
+  std::uint64_t first = 0;        ///< number of the first call in `calls`
+  std::deque<NotedCall> calls{};  ///< not known to be the same; the last one may go on
+  bool in_call = false;           ///< it does
+  std::uint64_t compared = 0;     ///< comparisons that have come back, and those before them
+  std::deque<Comparison> open{};
+  std::size_t most = 0;
+  std::function<void()> then{};  ///< once at most `most` are open
+
+  // The thread that polls, of rank 0:
+  std::mutex gathering{};  ///< around all below
+  std::string why{};
+  std::vector<std::optional<Told>> told{};  ///< by rank; empty: nobody was asked
+
+  Told own();
+  void ask(const std::string& reason);
+  void take(const net::Message& message);
+  void add(Rank rank, Told calls_of_rank);
+  void send(Rank to, const Writer& what) const;
+  void take_verdict(std::uint64_t comparison, bool differs);
+};
+
 ControlCheck::ControlCheck(net::Mailbox& mailbox, CheckKinds kinds, std::size_t interval,
-                           Violation violation)
-    : interval_(interval), shared_(new Shared{mailbox, kinds, std::move(violation)}) {
-  calls_.reserve(interval_);
+                           EndRun end_run)
+    : interval_(interval), shared_(new Shared{mailbox, kinds, std::move(end_run)}) {
+  mailbox.serve(kinds.tell,
+                [shared = shared_](const net::Message& message) { shared->take(message); });
 }
 
-void ControlCheck::note(std::string_view name, const Where& where,
-                        std::span<const std::byte> what) {
-  NotedCall& call = calls_.emplace_back();
-  const XXH128_hash_t hash = XXH3_128bits(what.data(), what.size());
-  call.low = hash.low64;
-  call.high = hash.high64;
-  call.where = where;
-  std::memcpy(call.name.data(), name.data(), std::min(name.size(), call.name.size()));
-  if (calls_.size() == interval_) compare();
+// The mailbox may outlive its programs.
+ControlCheck::~ControlCheck() {
+  shared_->mailbox.serve(shared_->kinds.tell, [](const net::Message&) {});
 }
 
-void ControlCheck::finish(const Where& where) {
-  constexpr std::string_view end = "the end of the program";
-  note(end, where, std::as_bytes(std::span(end)));
-  if (!calls_.empty()) compare();
+void ControlCheck::end_call() {
+  if (!in_call_) return;
+  sum_low_ = mix(sum_low_ ^ low_, 0x9e3779b97f4a7c15u);
+  sum_high_ = mix(sum_high_ + high_, 0xc2b2ae3d27d4eb4fu);
+  ++calls_;
+}
+
+void ControlCheck::begin(std::string_view name, const Where& where) {
+  end_call();
+  {
+    const std::lock_guard lock(shared_->lock);
+    if (in_call_) {
+      shared_->calls.back().low = low_;
+      shared_->calls.back().high = high_;
+    }
+    NotedCall& call = shared_->calls.emplace_back();
+    call.where = where;
+    std::memcpy(call.name.data(), name.data(), std::min(name.size(), call.name.size()));
+    shared_->in_call = true;
+  }
+  if (calls_ == interval_) compare();
+  in_call_ = true;
+  low_ = high_ = 0;
+  add(hash_bytes(name.data(), name.size()));
+}
+
+void ControlCheck::finish(std::string_view name, const Where& where) {
+  begin(name, where);
+  end_call();
+  in_call_ = false;
+  {
+    const std::lock_guard lock(shared_->lock);
+    shared_->calls.back().low = low_;
+    shared_->calls.back().high = high_;
+    shared_->in_call = false;
+  }
+  compare();
 }
 
 void ControlCheck::compare() {
-  std::vector<std::uint64_t> words;
-  words.reserve(2 * calls_.size());
-  for (const NotedCall& call : calls_) words.insert(words.end(), {call.low, call.high});
-  const XXH128_hash_t hash = XXH3_128bits(words.data(), words.size() * sizeof words[0]);
-  const Sum sum{hash.low64, hash.high64, calls_.size(), 0};
-  const std::uint64_t first = compared_;
+  const Sum sum{sum_low_, sum_high_, calls_, 0};
+  sum_low_ = sum_high_ = 0;
   {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->open.push_back({first, std::exchange(calls_, {})});
+    const std::lock_guard lock(shared_->lock);
+    shared_->open.push_back({std::exchange(calls_, 0)});
   }
-  calls_.reserve(interval_);
-  compared_ += sum.calls;
-  net::all_reduce(shared_->mailbox, shared_->kinds.compare, intervals_++, bytes_of(sum), add,
-                  [shared = shared_, first](const Bytes& result) {
-                    take_verdict(shared, first, sum_of(result).differ != 0);
+  const std::uint64_t number = intervals_++;
+  net::all_reduce(shared_->mailbox, {shared_->kinds.compare, number}, bytes_of(sum), add_sum,
+                  [shared = shared_, number](const Bytes& result) {
+                    shared->take_verdict(number, sum_of(result).differ != 0);
                   });
 }
 
-void ControlCheck::take_verdict(const std::shared_ptr<Shared>& shared, std::uint64_t first,
-                                bool differs) {
-  std::unique_lock lock(shared->mutex);
-  std::deque<Comparison>& open = shared->open;
-  for (Comparison& each : open)
-    if (each.first == first) each.verdict = differs ? Verdict::differ : Verdict::agree;
-  while (!open.empty() && open.front().verdict == Verdict::agree) open.pop_front();
-  if (open.empty() || open.front().verdict == Verdict::none || std::exchange(shared->told, true))
-    return;
-  // The first that differs. It stays open: nobody goes on.
-  const Comparison comparison = open.front();
-  lock.unlock();
-  tell(shared, comparison);
+std::size_t ControlCheck::open() const {
+  const std::lock_guard lock(shared_->lock);
+  return shared_->open.size();
 }
 
-/// All ranks come here.
-void ControlCheck::tell(const std::shared_ptr<Shared>& shared, const Comparison& comparison) {
-  net::Mailbox& mailbox = shared->mailbox;
-  Told own;
-  std::ranges::transform(comparison.calls, std::back_inserter(own), told);
-  const std::uint64_t first = comparison.first;
-  // Beside the numbers of other messages, which the program's thread may be giving out.
-  const auto header = [&](Rank from) {
-    return net::Header{from, 0, ~std::uint64_t{0} - first, first, 0, shared->kinds.tell, 0};
-  };
-  if (mailbox.rank() != 0) {
-    const Bytes bytes = pack(own);
-    net::Header to_root = header(mailbox.rank());
-    to_root.size = bytes.size();
-    net::Message message(to_root);
-    std::ranges::copy(bytes, message.bytes().begin());
-    return mailbox.send(std::move(message));
+void ControlCheck::when_open(std::size_t most, std::function<void()> then) {
+  {
+    const std::lock_guard lock(shared_->lock);
+    if (shared_->open.size() > most) {
+      shared_->most = most;
+      shared_->then = std::move(then);
+      return;
+    }
   }
-  struct Gathered {
-    std::mutex mutex;
-    std::vector<Told> by_rank;  ///< under the mutex
-    Rank missing;               ///< under the mutex
-  };
-  const auto gathered = std::make_shared<Gathered>();
-  gathered->by_rank.resize(mailbox.ranks());
-  gathered->by_rank[0] = std::move(own);
-  gathered->missing = mailbox.ranks() - 1;
-  for (Rank rank = 1; rank < mailbox.ranks(); ++rank)
-    mailbox.await(header(rank), [shared, gathered, first, rank](const net::Message& message) {
-      {
-        const std::lock_guard lock(gathered->mutex);
-        gathered->by_rank[rank] = unpack(message.bytes());
-        if (--gathered->missing != 0) return;
-      }
-      shared->violation(word(gathered->by_rank, first));
-    });
+  then();
+}
+
+void ControlCheck::Shared::take_verdict(std::uint64_t comparison, bool differs) {
+  std::function<void()> waits;
+  bool is_wrong = false;
+  {
+    const std::lock_guard held(lock);
+    open[comparison - compared].verdict = differs ? Verdict::differ : Verdict::agree;
+    for (; !open.empty() && open.front().verdict == Verdict::agree; ++compared) {
+      first += open.front().calls;
+      calls.erase(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(open.front().calls));
+      open.pop_front();
+    }
+    // It stays open: nobody goes on for long.
+    is_wrong = !open.empty() && open.front().verdict == Verdict::differ;
+    if (then && open.size() <= most) waits = std::exchange(then, nullptr);
+  }
+  if (waits) waits();
+  if (is_wrong && mailbox.rank() == 0) ask("");
+}
+
+// --- reports ---------------------------------------------------------------------------------------------
+
+void ControlCheck::suspect(const std::string& why) {
+  if (shared_->mailbox.rank() == 0) return shared_->ask(why);
+  Writer writer;
+  writer.text(why);
+  shared_->send(0, writer);
+}
+
+void ControlCheck::Shared::send(Rank to, const Writer& what) const {
+  net::Header header = mailbox.beside(to, kinds.tell);
+  header.size = what.bytes().size();
+  net::Message message(header);
+  std::ranges::copy(what.bytes(), message.bytes().begin());
+  mailbox.send(std::move(message));
+}
+
+Told ControlCheck::Shared::own() {
+  std::deque<NotedCall> noted;
+  Told own;
+  {
+    const std::lock_guard held(lock);
+    own.first = first;
+    own.in_call = in_call;
+    noted = calls;
+  }
+  for (const NotedCall& call : noted)
+    own.calls.push_back({call.low, call.high, name_of(call), to_string(call.where)});
+  return own;
+}
+
+/// Rank 0 asks all others.
+void ControlCheck::Shared::ask(const std::string& reason) {
+  {
+    const std::lock_guard held(gathering);
+    if (!told.empty()) return;
+    why = reason;
+    told.resize(mailbox.ranks());
+  }
+  for (Rank rank = 1; rank < mailbox.ranks(); ++rank) send(rank, Writer());
+  add(0, own());
+}
+
+/// To rank 0: a suspicion (a text), or the calls of a rank. To others: rank 0 asks.
+void ControlCheck::Shared::take(const net::Message& message) {
+  Reader reader(message.bytes());
+  if (mailbox.rank() != 0) {
+    Writer writer;
+    writer.text("");
+    write(writer, own());
+    return send(0, writer);
+  }
+  const std::string text = reader.text();
+  if (reader.at_end()) return ask(text);
+  add(message.header().from, read_told(reader));
+}
+
+void ControlCheck::Shared::add(Rank rank, Told calls_of_rank) {
+  std::vector<Told> all;
+  std::string reason;
+  {
+    const std::lock_guard held(gathering);
+    told[rank] = std::move(calls_of_rank);
+    if (!std::ranges::all_of(told, [](const auto& each) { return each.has_value(); })) return;
+    for (auto& each : told) all.push_back(std::move(*each));
+    reason = why;
+  }
+  const std::string difference = word(all);
+  end_run(!difference.empty() ? difference : reason);
 }
 
 }  // namespace refrain::replication

@@ -1,12 +1,14 @@
 #pragma once
 // Whether all ranks make the same calls (control determinism; dynamic control replication, section 5.1). Each call is
 // hashed to 128 bits. After every `interval` calls the ranks compare what their hashes make together, by an all-reduce
-// that goes on beside the program. Where they differ, rank 0 is sent the calls of that interval by all ranks, and names
-// the first that is not the same everywhere.
+// that goes on beside the program. Where they differ, or where something else is wrong that this may be the cause of,
+// rank 0 is told by all ranks the calls that are not known to be the same, and names the first that is not.
 //
-// Threads: the program's thread notes calls. Verdicts come on the thread that polls the mailbox.
+// Threads: the program's thread notes calls. What comes from other ranks comes on the thread that polls the mailbox. A
+// lock, held for some instructions, is around what both use.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -30,59 +32,57 @@ struct NotedCall {
   std::array<char, 40> name{};  ///< as much as fits
 };
 
-/// The kinds of its messages; those of others have other numbers.
+/// The kinds of its messages; those of others have other numbers. `tell`: beside the others.
 struct CheckKinds {
   std::uint32_t compare, tell;
 };
 
 class ControlCheck {
  public:
-  /// Told once, on rank 0, when the ranks differ: the run is to end with this text.
-  using Violation = std::function<void(const std::string&)>;
+  /// Told once, on rank 0: the run is to end with this text.
+  using EndRun = std::function<void(const std::string&)>;
 
-  /// `interval`: calls, at least 1, the same on every rank.
-  ControlCheck(net::Mailbox& mailbox, CheckKinds kinds, std::size_t interval, Violation violation);
+  /// `interval`: calls, at least 1, the same on every rank. Before anything is polled.
+  ControlCheck(net::Mailbox& mailbox, CheckKinds kinds, std::size_t interval, EndRun end_run);
+  ~ControlCheck();
+  ControlCheck(const ControlCheck&) = delete;
 
-  /// A call. `what`: all that has to be the same on every rank; `name`, `where`: for the report.
-  void note(std::string_view name, const Where& where, std::span<const std::byte> what);
-  /// The last call, that the program has ended; what is left is compared.
-  void finish(const Where& where);
+  // --- the program's thread ---
+  /// A call begins. `name`, `where`: for the report; of these the name has to be the same.
+  void begin(std::string_view name, const Where& where);
+  /// Of the call that has begun, something that has to be the same.
+  void add(std::uint64_t word) {
+    low_ = mix(low_ ^ word, 0x9e3779b97f4a7c15u);
+    high_ = mix(high_ + word, 0xc2b2ae3d27d4eb4fu);
+  }
+  /// The last call; what is left is compared.
+  void finish(std::string_view name, const Where& where);
   /// Comparisons that have begun and not come back. After finish(), 0: all ranks made the same calls. A program that is
   /// far ahead of others waits for it to fall.
-  [[nodiscard]] std::size_t open() const {
-    const std::lock_guard lock(shared_->mutex);
-    return shared_->open.size();
-  }
+  [[nodiscard]] std::size_t open() const;
+  /// Calls `then` once, when at most so many are open: here, or where the verdict comes. One at a time.
+  void when_open(std::size_t most, std::function<void()> then);
+
+  // --- any thread ---
+  /// Something is wrong. The ranks tell each other their calls; where these do not differ, the run ends with this text.
+  void suspect(const std::string& why);
 
  private:
-  using Calls = std::vector<NotedCall>;
-  enum class Verdict : std::uint8_t { none, agree, differ };
-  /// Calls that are being compared.
-  struct Comparison {
-    std::uint64_t first;  ///< number of the first call
-    Calls calls;
-    Verdict verdict = Verdict::none;
-  };
-  /// What verdicts need, which may come after the check has ended. They come in any order, and are looked at in that of
-  /// the calls.
-  struct Shared {
-    net::Mailbox& mailbox;
-    CheckKinds kinds;
-    Violation violation;
-    std::mutex mutex{};
-    std::deque<Comparison> open{};  ///< under the mutex, as is what is in it
-    bool told = false;              ///< of the first that differs; under the mutex
-  };
-
+  struct Shared;
+  static std::uint64_t mix(std::uint64_t value, std::uint64_t factor) {
+    value *= factor;
+    return value ^ value >> 32;
+  }
+  void end_call();
   void compare();
-  static void take_verdict(const std::shared_ptr<Shared>& shared, std::uint64_t first,
-                           bool differs);
-  static void tell(const std::shared_ptr<Shared>& shared, const Comparison& comparison);
 
   const std::size_t interval_;
-  std::shared_ptr<Shared> shared_;
-  std::uint64_t intervals_ = 0, compared_ = 0;  ///< before this one, and their calls
-  Calls calls_;                                 ///< of this interval
+  const std::shared_ptr<Shared> shared_;  ///< verdicts may come after the check has ended
+  std::uint64_t low_ = 0, high_ = 0;      ///< of the call that has begun
+  std::uint64_t intervals_ = 0;
+  std::uint64_t sum_low_ = 0, sum_high_ = 0;  ///< of the calls of this interval
+  std::size_t calls_ = 0;                     ///< of this interval, that have ended
+  bool in_call_ = false;
 };
 
 }  // namespace refrain::replication

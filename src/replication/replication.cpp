@@ -1,16 +1,18 @@
 #include "replication/replication.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <tuple>
 #include <utility>
 
+#include "base/text.hpp"
 #include "data/region_tree.hpp"
 #include "launch/future_state.hpp"
 #include "launch/launch_plan.hpp"
-#include "net/all_reduce.hpp"
+#include "refrain/error.hpp"
 
 namespace refrain::replication {
 
@@ -51,11 +53,25 @@ constexpr auto turn_of = [](const auto& each) {
 Replication::Replication(runtime::ContextCore& context, Ranks& ranks)
     : context_(context),
       ranks_(ranks),
-      me_(ranks.mailbox.rank()),
-      shards_(ranks.mailbox.ranks()),
+      check_(ranks.check()),
+      me_(ranks.mailbox().rank()),
+      shards_(ranks.mailbox().ranks()),
       failures_(context.identity),
-      transfers_(context, ranks.mailbox, failures_),
+      transfers_(context, ranks.mailbox(), failures_),
       steps_(me_, shards_) {}
+
+// --- control determinism -----------------------------------------------------------------------------------
+
+void Replication::begin_call(std::string_view name, const Where& where) {
+  if (check_ == nullptr) return;
+  check_->begin(name, where);
+  // A shard that is far ahead of the others waits for them.
+  constexpr std::size_t kMostOpen = 64;
+  if (check_->open() > kMostOpen)
+    wait_for(
+        [this](std::function<void()> done) { check_->when_open(kMostOpen / 2, std::move(done)); },
+        context_.analysis.info_for("call", where));
+}
 
 // --- states ----------------------------------------------------------------------------------------------
 
@@ -76,11 +92,11 @@ const shard::Step& Replication::step(FieldState& field, const shard::Access& acc
 void Replication::forget(FieldState& field) { states_.erase(&field); }
 
 net::Header Replication::header_to(ShardId peer, MessageKind kind, std::uint32_t argument) {
-  return ranks_.mailbox.next_to(peer, static_cast<std::uint32_t>(kind), call_, argument);
+  return ranks_.mailbox().next_to(peer, number_of(kind), call_, argument);
 }
 
 net::Header Replication::header_from(ShardId peer, MessageKind kind, std::uint32_t argument) {
-  return ranks_.mailbox.next_from(peer, static_cast<std::uint32_t>(kind), call_, argument);
+  return ranks_.mailbox().next_from(peer, number_of(kind), call_, argument);
 }
 
 void Replication::move(FieldState& field, const shard::Traffic& traffic, std::uint32_t argument,
@@ -128,6 +144,10 @@ std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& pla
   made->group = plan.group;
   if (plan.group)
     made->sharding = std::make_shared<const shard::Sharding>(ranks_.sharding(request));
+  if (request.task->result().destroy != nullptr)
+    throw UsageError(runtime::launch_name(request) +
+                     ": its result is not trivially copyable, so it cannot be sent to the other "
+                     "processes that run the program");
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
     const Requirement& r = request.requirements[i];
     const AnyRegion whole = whole_of(r);
@@ -326,10 +346,15 @@ std::vector<std::size_t> Replication::ranks_of(const Plan& plan, const IndexSpac
   return ranks;
 }
 
-AnyFuture Replication::gather(const AnyFuture& values, const exec::NodeInfo& info) {
+AnyFuture Replication::gather(refrain::detail::FutureState& own, const exec::NodeInfo& info) {
   using refrain::detail::FutureState;
-  FutureState& own = *values.state();
-  if (!own.group() || own.context() != context_.identity) return values;
+  const auto share = [](FutureState& state) {
+    state.retain();
+    return AnyFuture(&state);
+  };
+  if (own.whole != nullptr) return share(*own.whole);
+  const AnyFuture values = share(own);
+  if (own.of_group().replicated == nullptr || own.context() != context_.identity) return values;
   call_ = context_.calls - 1;
   const IndexSpaceRef domain = own.of_group().domain;
   const auto& plan = static_cast<const Plan&>(*own.of_group().replicated);
@@ -347,27 +372,68 @@ AnyFuture Replication::gather(const AnyFuture& values, const exec::NodeInfo& inf
     if (!ranks.empty())
       transfers_.receive(whole, std::move(ranks), header_from(peer, MessageKind::future, 0), info);
   }
+  own.whole = whole.state();
+  own.whole->retain();
   return whole;
 }
 
 namespace {
 
-/// An all-reduce that an operation waits for.
-struct Agreement {
+/// What an operation waits for.
+struct Awaited {
   std::mutex mutex;
   std::optional<exec::LaterCompletion> later;
   bool is_there = false;
-  net::Bytes result;
 };
 
 }  // namespace
+
+void Replication::wait_for(const std::function<void(std::function<void()>)>& begin,
+                           const exec::NodeInfo& info) {
+  const auto awaited = std::make_shared<Awaited>();
+  exec::Node& node = context_.scope.allocate(sizeof(std::shared_ptr<Awaited>));
+  ::new (node.payload()) std::shared_ptr<Awaited>(awaited);
+  node.kind = exec::NodeKind::other;
+  node.info = &info;
+  node.run = [](exec::Node& self, exec::Execution& execution) {
+    auto& waits = self.payload_as<std::shared_ptr<Awaited>>();
+    const std::shared_ptr<Awaited> kept = std::move(waits);
+    waits.~shared_ptr();
+    if (execution.failure != nullptr) return;
+    exec::LaterCompletion later = exec::complete_later(self, execution);
+    const std::lock_guard lock(kept->mutex);
+    if (kept->is_there) later.complete();
+    else kept->later = later;
+  };
+  context_.analysis.publish(context_.analysis.edges_to(node));
+  begin([awaited] {
+    const std::lock_guard lock(awaited->mutex);
+    awaited->is_there = true;
+    if (awaited->later) awaited->later->complete();
+  });
+  context_.scope.drain(&info);  // complete is not enough: the scope may end next
+}
+
+net::Bytes Replication::all_reduce(MessageKind kind, net::Bytes own, net::Combine combine,
+                                   const exec::NodeInfo& info) {
+  const auto result = std::make_shared<net::Bytes>();
+  wait_for(
+      [&](std::function<void()> done) {
+        net::all_reduce(ranks_.mailbox(), {number_of(kind), call_, info.where}, std::move(own),
+                        std::move(combine), [result, done = std::move(done)](net::Bytes bytes) {
+                          *result = std::move(bytes);
+                          done();
+                        });
+      },
+      info);
+  return std::move(*result);
+}
 
 exec::FailureRef Replication::agree(const exec::NodeInfo& info) {
   call_ = context_.calls - 1;
   exec::FailureRef own = context_.scope.failures().take();
   Writer writer;
   if (own != nullptr) failures_.write(writer, own);
-  const auto agreement = std::make_shared<Agreement>();
   const auto first = [](net::Bytes& into, std::span<const std::byte> next) {
     const auto origin = [](std::span<const std::byte> bytes) {
       Reader reader(bytes);
@@ -377,42 +443,42 @@ exec::FailureRef Replication::agree(const exec::NodeInfo& info) {
     if (into.empty() || (!next.empty() && origin(next) < origin(into)))
       into.assign(next.begin(), next.end());
   };
-  exec::Node& node = context_.scope.allocate(sizeof(std::shared_ptr<Agreement>));
-  ::new (node.payload()) std::shared_ptr<Agreement>(agreement);
-  node.kind = exec::NodeKind::other;
-  node.info = &info;
-  node.run = [](exec::Node& self, exec::Execution& execution) {
-    auto& waits = self.payload_as<std::shared_ptr<Agreement>>();
-    const std::shared_ptr<Agreement> kept = std::move(waits);
-    waits.~shared_ptr();
-    if (execution.failure != nullptr) return;
-    exec::LaterCompletion later = exec::complete_later(self, execution);
-    const std::lock_guard lock(kept->mutex);
-    if (kept->is_there) later.complete();
-    else kept->later = later;
-  };
-  const exec::NodeRef ref{&node, node.seq};
-  context_.analysis.publish(context_.analysis.edges_to(node));
-  net::all_reduce(ranks_.mailbox, static_cast<std::uint32_t>(MessageKind::agreement), call_,
-                  writer.bytes(), first, [agreement](net::Bytes bytes) {
-                    const std::lock_guard lock(agreement->mutex);
-                    agreement->result = std::move(bytes);
-                    agreement->is_there = true;
-                    if (agreement->later) agreement->later->complete();
-                  });
-  context_.runtime.executor().wait(
-      context_.scope, [&] { return exec::is_complete(ref); }, ref, &info);
-  const std::lock_guard lock(agreement->mutex);
-  if (agreement->result.empty()) {
+  const net::Bytes result = all_reduce(MessageKind::agreement, writer.bytes(), first, info);
+  if (result.empty()) {
     failures_.sweep();
     return nullptr;
   }
-  Reader reader(agreement->result);
+  Reader reader(result);
   exec::FailureRef agreed = failures_.read(reader);
   // Another shard's comes first: this one is told later.
   if (own != nullptr && own->origin() != agreed->origin())
     context_.scope.failures().put_back(std::move(own));
   return agreed;
+}
+
+// --- errors ----------------------------------------------------------------------------------------------
+
+void Replication::end_program(const std::string& error, const exec::NodeInfo& info) {
+  call_ = context_.calls;
+  if (!error.empty()) {
+    const auto bytes = std::as_bytes(std::span(error));
+    all_reduce(
+        MessageKind::error, {bytes.begin(), bytes.end()}, [](auto&, auto) {}, info);
+  }
+  if (check_ == nullptr) return;
+  check_->finish(error.empty() ? "the end of the program" : "an error that ends the program",
+                 info.where);
+  wait_for([this](std::function<void()> done) { check_->when_open(0, std::move(done)); }, info);
+}
+
+void Replication::end_run(const std::exception_ptr& error) noexcept {
+  std::string text;
+  try {
+    text = "refrain: rank " + std::to_string(me_) +
+           " has met an error that others may not have, so the run ends: " + text_of(error);
+  } catch (const std::bad_alloc&) {}  // no memory even for the message
+  ranks_.mailbox().transport().abort(text);
+  std::abort();  // g++ 12 does not believe it
 }
 
 }  // namespace refrain::replication

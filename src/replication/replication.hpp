@@ -9,41 +9,26 @@
 // Owner: the context's thread.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "launch/replicated.hpp"
-#include "net/mailbox.hpp"
+#include "net/all_reduce.hpp"
+#include "replication/ranks.hpp"
 #include "replication/transfers.hpp"
 #include "shard/traffic.hpp"
 
 namespace refrain::replication {
 
-/// What the programs of a runtime share: its rank's mailbox, and how launches are divided.
-class Ranks final : public exec::Outside {
- public:
-  using Divide = std::function<shard::Sharding(const LaunchRequest&)>;
-  /// `divide`: null for blocks.
-  Ranks(std::unique_ptr<net::Transport> transport, Divide divide)
-      : mailbox(std::move(transport)), divide_(std::move(divide)) {}
-  [[nodiscard]] shard::Sharding sharding(const LaunchRequest& request) const {
-    return divide_ ? divide_(request) : shard::Sharding::blocked();
-  }
-  bool poll() override { return mailbox.poll(); }
-  [[nodiscard]] bool may_come() const override { return mailbox.transport().may_come(); }
-
-  net::Mailbox mailbox;
-
- private:
-  Divide divide_;
-};
-
 class Replication final : public runtime::Replicated {
  public:
   Replication(runtime::ContextCore& context, Ranks& ranks);
 
+  void begin_call(std::string_view name, const Where& where) override;
+  void note(std::uint64_t word) override {
+    if (check_ != nullptr) check_->add(word);
+  }
   bool runs_here(const LaunchRequest& request) override;
   data::IndexSpaceRef own_points(const LaunchRequest& request,
                                  const data::IndexSpaceRef& domain) override;
@@ -60,9 +45,11 @@ class Replication final : public runtime::Replicated {
               const analysis::Origin& origin) override;
   data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,
                            const data::IndexSpaceRef& points) override;
-  AnyFuture gather(const AnyFuture& values, const exec::NodeInfo& info) override;
+  AnyFuture gather(refrain::detail::FutureState& own, const exec::NodeInfo& info) override;
   exec::FailureRef agree(const exec::NodeInfo& info) override;
   void forget(analysis::FieldState& field) override;
+  void end_program(const std::string& error, const exec::NodeInfo& info) override;
+  [[noreturn]] void end_run(const std::exception_ptr& error) noexcept override;
 
  private:
   struct Plan;
@@ -95,6 +82,12 @@ class Replication final : public runtime::Replicated {
               const analysis::Origin& origin);
   [[nodiscard]] analysis::Origin origin_of(const runtime::LaunchPlan& plan, std::uint32_t argument,
                                            std::uint64_t rank) const;
+  /// Calls `begin`, and waits until what that is given was called, and nothing is in flight.
+  void wait_for(const std::function<void(std::function<void()>)>& begin,
+                const exec::NodeInfo& info);
+  /// An all-reduce that the program waits for.
+  net::Bytes all_reduce(MessageKind kind, net::Bytes own, net::Combine combine,
+                        const exec::NodeInfo& info);
   [[nodiscard]] net::Header header_to(shard::ShardId peer, MessageKind kind,
                                       std::uint32_t argument);
   [[nodiscard]] net::Header header_from(shard::ShardId peer, MessageKind kind,
@@ -102,6 +95,7 @@ class Replication final : public runtime::Replicated {
 
   runtime::ContextCore& context_;
   Ranks& ranks_;
+  ControlCheck* const check_;  ///< null: there is none
   const shard::ShardId me_, shards_;
   KnownFailures failures_;
   Transfers transfers_;

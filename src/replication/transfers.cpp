@@ -93,9 +93,10 @@ void run_receive(Node& node, Execution& execution) {
   if (execution.failure != nullptr) return end_payload<Values>(node, execution);
   auto& values = node.payload_as<Values>();
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Values>);
-  values.mailbox->await(values.header, [&values, later](const net::Message& message) {
-    end(later, [&] { take_values(values, message); });
-  });
+  values.mailbox->await(values.header, node.info->where,
+                        [&values, later](const net::Message& message) {
+                          end(later, [&] { take_values(values, message); });
+                        });
 }
 
 struct Take {
@@ -123,7 +124,7 @@ void run_take(Node& node, Execution& execution) {
   if (execution.failure != nullptr) return end_payload<Take>(node, execution);
   auto& take = node.payload_as<Take>();
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Take>);
-  take.mailbox->await(take.header, [&take, later](net::Message message) {
+  take.mailbox->await(take.header, node.info->where, [&take, later](net::Message message) {
     end(later, [&] { take_contributions(take, std::move(message)); });
   });
 }
@@ -246,9 +247,10 @@ void run_receive_future(Node& node, Execution& execution) {
   if (execution.failure != nullptr) return end_payload<FutureValues>(node, execution);
   auto& values = node.payload_as<FutureValues>();
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<FutureValues>);
-  values.mailbox->await(values.headers.front(), [&values, later](const net::Message& message) {
-    end(later, [&] { take_future(values, message); });
-  });
+  values.mailbox->await(values.headers.front(), node.info->where,
+                        [&values, later](const net::Message& message) {
+                          end(later, [&] { take_future(values, message); });
+                        });
 }
 
 }  // namespace

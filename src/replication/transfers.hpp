@@ -19,12 +19,10 @@
 #include "analysis/analysis.hpp"
 #include "launch/context_core.hpp"
 #include "net/mailbox.hpp"
+#include "replication/message_kind.hpp"
 #include "replication/wire.hpp"
 
 namespace refrain::replication {
-
-/// What a message is for.
-enum class MessageKind : std::uint32_t { values = 1, contributions, future, agreement };
 
 /// Contributions of launch points to one argument that one shard folds, on their way there.
 class Outgoing {

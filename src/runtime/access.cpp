@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/hash.hpp"
 #include "data/index_space.hpp"
+#include "memory/mover.hpp"
 #include "runtime/context_impl.hpp"
 
 namespace refrain::runtime {
@@ -20,6 +22,7 @@ exec::FailureRef ContextImpl::hold(const AnyRegion& region, analysis::FieldState
   plan.own.arguments.push_back(
       {.points = points, .region = region, .physical_points = physical_points(*points, region)});
   made.front().argument.plan = &plan;
+  made.front().instance = &instance;
 
   analysis::Footprint& footprint = field.footprint(points);
   analysis.touch(instance);
@@ -61,6 +64,20 @@ std::string ContextImpl::about_held(std::uint64_t seq) const {
   const PlannedRequirement& given = found->plan.requirements[0];
   return fmt::format(" with privilege {} to field '{}' of {}", to_string(given.privilege),
                      given.field, found->plan.own.arguments[0].region.name());
+}
+
+// What the program has written has to be the same on every shard.
+void ContextImpl::note_written(std::uint64_t ticket) const {
+  const auto found = held(ticket);
+  if (found == held_.end()) return;
+  const Held& access = *found;
+  const PlannedRequirement& given = access.plan.requirements[0];
+  if (!writes(given.privilege) || !given.type.has_equal_bytes) return;
+  replicated->begin_call("the end of an access", access.plan.info.where);
+  const data::IndexSpace& points = *access.plan.own.arguments[0].points;
+  std::vector<std::byte> bytes(points.volume() * given.type.size);
+  memory::pack(points, *access.instance, given.type.size, bytes.data());
+  replicated->note(hash_bytes(bytes.data(), bytes.size()));
 }
 
 void ContextImpl::end_access(std::uint64_t ticket) {
@@ -178,7 +195,10 @@ std::uint64_t Context::begin_access(const AnyRegion& region, const AnyField& fie
 void Context::end_access(std::uint64_t ticket) { runtime::end_access(impl_, ticket); }
 
 void runtime::end_access(ContextImpl& context, std::uint64_t ticket) noexcept {
-  context.end_quietly([&] { context.end_access(ticket); });
+  context.end_quietly([&] {
+    if (context.replicated != nullptr) context.note_written(ticket);
+    context.end_access(ticket);
+  });
 }
 
 runtime::LivingContext runtime::living(ContextImpl& context) { return context.alive(); }

@@ -73,6 +73,7 @@ void ContextImpl::finish() {
   }
   scope.drain(nullptr);
   bring_all_home();
+  if (replicated != nullptr) replicated->end_program("", analysis.info_for("end", Where{}));
   exec::FailureRef failure = first_failure(analysis.info_for("end", Where{}));
   if (!failure) failure = poison_at_home();
   attached.clear();
@@ -85,6 +86,13 @@ void ContextImpl::finish() {
   }
   if (failure) failure->rethrow();
   if (!left_open.empty()) throw UsageError(left_open);
+}
+
+// No operation of this shard is given up, and none waits for ever: the others, which end too, send what it receives.
+void ContextImpl::end_early(const std::string& error) noexcept {
+  try {
+    replicated->end_program(error, analysis.info_for("end", Where{}));
+  } catch (...) { replicated->end_run(std::current_exception()); }
 }
 
 // Memory may have run out anywhere before: every step holds without any.
@@ -101,6 +109,13 @@ void ContextImpl::abandon() noexcept {
   attempt([this] { scope.drain(nullptr); });
   attached.clear();
   analysis.store().abandon();
+}
+
+// What a call finds wrong with the program's calls, all shards find; what tasks have thrown, they have agreed on.
+void ContextImpl::check_shared(const Error& error) const {
+  if (dynamic_cast<const OutOfMemory*>(&error) != nullptr ||
+      dynamic_cast<const Deadlock*>(&error) != nullptr)
+    replicated->end_run(std::current_exception());
 }
 
 void ContextImpl::break_down(const std::function<std::string()>& who) {
@@ -121,6 +136,7 @@ void ContextImpl::break_down(const std::function<std::string()>& who) {
     }
   } catch (const Error&) { broken_ = std::current_exception(); } catch (...) {
   }  // no memory even for the message
+  if (replicated != nullptr) replicated->end_run(broken_);
   std::rethrow_exception(broken_);
 }
 
@@ -140,13 +156,25 @@ void Context::fence(Where where) {
 
 const Machine& Context::machine() const { return impl_.runtime.machine(); }
 
+// A task's body is run by one shard, whichever it is.
+bool Context::is_output_shard() const {
+  replication::Ranks* const ranks = impl_.owner().ranks();
+  return ranks == nullptr || impl_.parent != nullptr || ranks->mailbox().rank() == 0;
+}
+
 // --- traces ------------------------------------------------------------------------------------------
 
 void Context::begin_trace(const Trace& trace, Where where) {
-  impl_.make_call("begin_trace", where, [&] { impl_.traces.begin(trace, where); });
+  impl_.make_call("begin_trace", where, [&] {
+    impl_.note_name(trace.name());
+    impl_.traces.begin(trace, where);
+  });
 }
 void Context::end_trace(const Trace& trace, Where where) {
-  impl_.make_call("end_trace", where, [&] { impl_.traces.marks().end(trace, where); });
+  impl_.make_call("end_trace", where, [&] {
+    impl_.note_name(trace.name());
+    impl_.traces.marks().end(trace, where);
+  });
 }
 void Context::leave_trace(const Trace& trace) {
   impl_.end_quietly([&] { impl_.traces.leave_trace(trace); });

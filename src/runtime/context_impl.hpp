@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "launch/context_core.hpp"
 #include "launch/planner.hpp"
 #include "refrain/context.hpp"
@@ -61,6 +62,12 @@ class ContextImpl final : public NestedContext, public ContextCore {
     return launch_in_full(request);
   }
 
+  /// On several shards: what has to be the same on all of them.
+  void note_shared(const LaunchRequest& request);
+  void note_name(std::string_view name) {
+    if (replicated != nullptr) replicated->note(hash_bytes(name.data(), name.size()));
+  }
+
   // --- launch.cpp, regions.cpp, partitions.cpp ---
   /// Without telling of a failure, which the next fence does.
   exec::FailureRef destroy(const AnyRegion& region, Where where);
@@ -74,6 +81,8 @@ class ContextImpl final : public NestedContext, public ContextCore {
   std::uint64_t begin_access(const AnyRegion& region, const AnyField& field, Privilege privilege,
                              PhysicalArgument& physical, Where where, const char* call = "access");
   void end_access(std::uint64_t ticket);
+  /// On several shards, before it: what the program has written has to be the same on all of them.
+  void note_written(std::uint64_t ticket) const;
   /// Brings the latest values into the attached memory, waits for all its users, and lets it go. Returns what
   /// made the values unavailable: it is the caller's to tell.
   exec::FailureRef end_attachment(analysis::Instance& instance, Where where);
@@ -96,8 +105,18 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// Brings what children have changed elsewhere back to where the parent has it. All of them are complete.
   void bring_all_home();
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;
+  [[nodiscard]] detail::FutureState& whole_of(detail::FutureState& state) override {
+    return replicated != nullptr
+               ? *replicated->gather(state, analysis.info_for("get", Where{})).state()
+               : state;
+  }
   [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override {
     return state.context() == identity;
+  }
+  void was_asked(const detail::FutureState& /*state*/, bool ready, const Where& where) override {
+    if (replicated == nullptr) return;
+    replicated->begin_call("ready", where);
+    replicated->note(ready ? 1 : 0);
   }
   void has_waited_for(detail::FutureState& state, std::size_t rank_or_all) override;
   [[nodiscard]] const ContextCore* context_in_use() const override { return this; }
@@ -106,7 +125,9 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// Waits for everything, brings the grants home, and ends the regions made here. Throws the first
   /// failure that nobody has seen; without one, UsageError when a trace is left open.
   void finish() override;
-  /// The same after an error, of any kind: throws nothing, brings nothing up to date, and ends what was in flight.
+  /// On several shards, before abandon(): the program ends with an error on each of them.
+  void end_early(const std::string& error) noexcept;
+  /// As finish() after an error, of any kind: throws nothing, brings nothing up to date, and ends what was in flight.
   void abandon() noexcept override;
 
   /// Throws when the call comes from another thread, or the context has broken down; in checked mode also when it
@@ -123,14 +144,18 @@ class ContextImpl final : public NestedContext, public ContextCore {
   decltype(auto) make_call(Call&& call, Who&& who) {
     try {
       return call();
-    } catch (const Error&) { throw; } catch (const abi::__forced_unwind&) {
+    } catch (const Error& error) {
+      if (replicated != nullptr) check_shared(error);
       throw;
-    } catch (...) { break_down(who); }
+    } catch (const abi::__forced_unwind&) { throw; } catch (...) {
+      break_down(who);
+    }
   }
   /// The same for the call `name` at `where`, whose caller is checked. It may take "NAME at WHERE", for messages.
   template <class Call>
   decltype(auto) make_call(const char* name, const Where& where, Call&& call) {
     check_caller(name, where);
+    if (replicated != nullptr) replicated->begin_call(name, where);
     const auto who = [&] { return std::string(name) + " at " + to_string(where); };
     if constexpr (std::is_invocable_v<Call, std::string>)
       return make_call([&]() -> decltype(auto) { return call(who()); }, who);
@@ -169,6 +194,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
     exec::NodeRef node;
     LaunchPlan plan;  ///< for messages: what is held, as an argument of a task
     detail::ArgumentInfo argument;
+    analysis::Instance* instance = nullptr;
   };
   [[nodiscard]] std::list<Held>::const_iterator held(std::uint64_t seq) const;
   [[nodiscard]] std::string about_held(std::uint64_t seq) const override;
@@ -198,6 +224,8 @@ class ContextImpl final : public NestedContext, public ContextCore {
     return {rank_or_all, rank_or_all + 1};
   }
   [[gnu::noinline]] void check_caller_in_full(const char* call, const Where& where) const;
+  /// On several shards: ends the run where others may not have this error of a call, which is on its way.
+  void check_shared(const Error& error) const;
   [[noreturn]] void break_down(const std::function<std::string()>& who);
 
   /// Names the calling thread while it lives.

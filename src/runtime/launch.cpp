@@ -54,6 +54,14 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
   return result;
 }
 
+// The rest of it is in its token.
+void ContextImpl::note_shared(const LaunchRequest& request) {
+  replicated->begin_call(request.task != nullptr ? request.task->name() : "launch", request.where);
+  if (request.value_ops != nullptr && request.value_ops->hash != nullptr &&
+      request.values != nullptr)
+    replicated->note(request.value_ops->hash(request.values));
+}
+
 // --- one value from those of a group -----------------------------------------------------------------
 
 namespace {
@@ -101,6 +109,7 @@ namespace refrain {
 
 AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
   impl_.check_caller("launch", request.where);
+  if (impl_.replicated != nullptr) impl_.note_shared(request);
   return impl_.make_call([&] { return impl_.launch(request); },
                          [&] { return runtime::launch_name(request); });
 }
@@ -112,7 +121,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
     impl_.check_usable(of.state(), who);
     const AnyFuture values =
         impl_.replicated != nullptr
-            ? impl_.replicated->gather(of, impl_.analysis.info_for("reduce", where))
+            ? impl_.replicated->gather(*of.state(), impl_.analysis.info_for("reduce", where))
             : of;
     if (op.type == nullptr || op.initialise == nullptr || op.fold == nullptr)
       runtime::fail(who, "operator '{}' lacks its type or a function", op.name);

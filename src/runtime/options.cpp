@@ -36,7 +36,7 @@ struct Kind {
   std::string expected;  ///< how an error calls a right value
   /// The text (empty: none was given) becomes the member's value. False: it is no such value.
   std::function<bool(Options&, std::string_view)> take;
-  /// What the member holds, as take() reads it; empty: nothing, or all that it can hold is right.
+  /// What the member holds, as take() reads it; empty: nothing.
   std::function<std::string(const Options&)> held = [](const Options&) { return ""; };
   /// The files that are written: as this says, with each of the suffixes behind.
   std::string Options::*path = nullptr;
@@ -72,10 +72,12 @@ Kind whole(Number Options::*member, std::type_identity_t<Number> least,
 }
 
 Kind text(std::string Options::*member, const char* shown, const char* expected) {
-  return {shown, expected, [=](Options& o, std::string_view text) {
+  return {shown, expected,
+          [=](Options& o, std::string_view text) {
             o.*member = text;
             return !text.empty();
-          }};
+          },
+          [=](const Options& o) { return o.*member; }};
 }
 
 Kind file(std::string Options::*member) {
@@ -102,7 +104,6 @@ Kind prefix_of(std::string Options::*member, std::vector<std::string> suffixes) 
   kind.take = [take = kind.take](Options& o, std::string_view text) {
     return take(o, text) && !text.ends_with('/');
   };
-  kind.held = [=](const Options& o) { return o.*member; };
   kind.path = member;
   kind.suffixes = std::move(suffixes);
   return kind;
@@ -115,7 +116,8 @@ bool take_switch(bool& into, std::string_view text) {
 
 Kind on_off(bool Options::*member) {
   return {"[=on|off]", "on or off",
-          [=](Options& o, std::string_view text) { return take_switch(o.*member, text); }};
+          [=](Options& o, std::string_view text) { return take_switch(o.*member, text); },
+          [=](const Options& o) { return o.*member ? "on" : "off"; }};
 }
 
 // `paper`: the parameters of Yadav et al., appendix A.5, and of section 4.4 the multiple.
@@ -134,6 +136,22 @@ bool take_order(Options& options, std::string_view text) {
   using Order = Options::Order;
   options.order = text == "path" ? Order::path : text == "fifo" ? Order::fifo : Order::local;
   return text == "path" || text == "fifo" || text == "local";
+}
+
+/// Of an enumerator, or its number where there is none.
+template <class Enum>
+std::string name_of(Enum value, std::initializer_list<const char*> names) {
+  const auto number = static_cast<std::size_t>(value);
+  return number < names.size() ? names.begin()[number] : std::to_string(number);
+}
+
+bool take_check_determinism(Options& options, std::string_view text) {
+  bool on = false;
+  if (take_switch(on, text)) {
+    options.check_determinism = on ? Options().check_determinism : 0;
+    return true;
+  }
+  return take_whole(options.check_determinism, text, 1, 1'000'000);
 }
 
 bool take_stats(Options& options, std::string_view text) {
@@ -163,7 +181,8 @@ const std::vector<Flag>& flags() {
        {"SEED", "a whole number from 0 to 2^64-1",
         [](O& o, std::string_view seed) {
           return take_whole(o.schedule.emplace(), seed, 0, UINT64_MAX);
-        }},
+        },
+        [](const O& o) { return o.schedule ? std::to_string(*o.schedule) : ""; }},
        "run everything on one thread, in the order this seed decides"},
       {"check", on_off(&O::check),
        "check every access against bounds and privileges (on in debug builds)"},
@@ -171,6 +190,7 @@ const std::vector<Flag>& flags() {
        {.shown = "[=on|off|FILE.json]",
         .expected = "on, off or a file",
         .take = take_stats,
+        .held = [](const O& o) { return o.stats_file.empty() && o.stats ? "on" : o.stats_file; },
         .path = &O::stats_file},
        "print counters at exit, or write them to a file (off)"},
       {"timeline", file(&O::timeline), "write the timeline, for Perfetto or chrome://tracing"},
@@ -194,7 +214,8 @@ const std::vector<Flag>& flags() {
         [](const O& o) { return std::to_string(o.trace_memory); }},
        "most memory for the recordings of a context (1GiB)"},
       {"autotrace",
-       {"on|off|paper", "on, off or paper", take_autotrace},
+       {"on|off|paper", "on, off or paper", take_autotrace,
+        [](const O& o) { return o.autotrace ? "on" : "off"; }},
        "find traces where the program has marked none; paper: as published (on)"},
       {"autotrace-min-length", whole(&O::autotrace_min_length, 1, million),
        "least work of a trace that is found: calls, a launch as often as it has points (16)"},
@@ -213,10 +234,28 @@ const std::vector<Flag>& flags() {
       {"order",
        {"local|fifo|path", "local, fifo or path", take_order,
         [](const O& o) {
-          return o.order <= O::Order::path ? "" : std::to_string(static_cast<int>(o.order));
+          return name_of(o.order, {"local", "fifo", "path"});
         }},
        "which ready task comes first: made ready last, made ready first, or with the longest path "
        "behind it (local)"},
+      {"output",
+       {"first|all", "first or all",
+        [](O& o, std::string_view text) {
+          o.output = text == "all" ? O::Output::all : O::Output::first;
+          return text == "all" || text == "first";
+        },
+        [](const O& o) {
+          return name_of(o.output, {"first", "all"});
+        }},
+       "of several processes: standard output and reports of rank 0, or of all (first)"},
+      {"check-determinism",
+       {"[=N|on|off]", "a whole number from 1 to 1000000, on or off", take_check_determinism,
+        [](const O& o) {
+          return o.check_determinism == 0 ? "off" : std::to_string(o.check_determinism);
+        }},
+       "of several processes: look after so many calls whether all make the same (256)"},
+      {"hang-after", whole(&O::hang_after, 0, million),
+       "of several processes: the run ends when one waits for so many seconds; 0: it may (0)"},
       {"help",
        {"", "no value", [](O& o, std::string_view text) { return o.help = text.empty(); }},
        "list these flags"},
@@ -329,6 +368,13 @@ void runtime::Reports::add_files(const Options& options, const Machine& machine)
   for (const Flag& flag : flags())
     if (flag.kind.report && !(options.*flag.kind.path).empty())
       flag.kind.report(*this, options.*flag.kind.path, machine);
+}
+
+std::vector<net::Item> runtime::items_of(const Options& options) {
+  std::vector<net::Item> items;
+  for (const auto& [name, kind, help] : flags())
+    items.push_back({fmt::format("{}{}", prefix, name), kind.held(options)});
+  return items;
 }
 
 const Options& runtime::checked(const Options& options) {

@@ -1,5 +1,6 @@
 // Regions made and ended, fills, copies between regions.
 
+#include "base/hash.hpp"
 #include "data/index_space.hpp"
 #include "refrain/error.hpp"
 #include "refrain/owned.hpp"
@@ -154,6 +155,8 @@ void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const v
     auto bytes = std::make_shared<analysis::FillValue>();
     bytes->bytes.assign(static_cast<const std::byte*>(value),
                         static_cast<const std::byte*>(value) + field.type->size);
+    if (impl_.replicated != nullptr && field.type->has_equal_bytes)
+      impl_.replicated->note(hash_bytes(value, field.type->size));
     issue_fill(impl_, region, field, bytes, where, who);
   });
 }

@@ -1,11 +1,14 @@
 #include "refrain/runtime.hpp"
 
 #include <cxxabi.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -15,6 +18,7 @@
 #include "machine/machine.hpp"
 #include "mapping/mapping.hpp"
 #include "memory/accumulator.hpp"
+#include "replication/connection.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "tracing/found_traces.hpp"
@@ -40,13 +44,61 @@ Machine load_machine(const std::string& description) {
   return machine;
 }
 
-/// On several shards nothing is traced yet.
+/// The file of a report of this rank: "stats.2.json".
+std::string of_rank(const std::string& path, net::Rank rank) {
+  if (path.empty() || rank == 0) return path;
+  std::filesystem::path own(path);
+  own.replace_extension(std::to_string(rank) + own.extension().string());
+  return own;
+}
+
+/// On several shards nothing is traced yet. Reports come from rank 0, or from all.
 Options for_world(Options options, const World& world) {
-  if (world.transport != nullptr) options.tracing = false;
+  if (world.mailbox == nullptr) return options;
+  options.tracing = false;
+  const net::Rank rank = world.mailbox->rank();
+  const bool silent = rank != 0 && options.output == Options::Output::first;
+  if (silent) options.stats = false;
+  for (std::string Options::*file :
+       {&Options::stats_file, &Options::timeline, &Options::graph, &Options::graph_calculus,
+        &Options::explain, &Options::autotrace_log, &Options::record})
+    options.*file = silent ? std::string() : of_rank(options.*file, rank);
   return options;
 }
 
+/// What the program prints is discarded from here on.
+void silence() {
+  std::fflush(stdout);
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0) return;
+  dup2(nowhere, STDOUT_FILENO);
+  close(nowhere);
+}
+
+/// The same; the first time it connects the process.
+replication::Connection* connection_for(const Options& options) {
+  const bool is_first = replication::Connection::get() == nullptr;
+  replication::Connection* const connection = replication::Connection::make(items_of(options));
+  if (connection == nullptr || !is_first) return connection;
+  if (connection->rank() != 0 && options.output == Options::Output::first) silence();
+  connection->hang_watch().set_limit(options.hang_after * 1'000'000'000);
+  return connection;
+}
+
 }  // namespace
+
+World World::of_process(const Options& options) {
+  World world;
+  replication::Connection* const connection = connection_for(checked(options));
+  if (connection == nullptr) return world;
+  world.mailbox = connection->use();
+  if (world.mailbox == nullptr)
+    fail("Runtime",
+         "another Runtime of this process is connected with the other ranks; end it before, or set "
+         "REFRAIN_NET=alone");
+  world.connection = connection;
+  return world;
+}
 
 // Braces: the options are checked first, and the warm start is read before its file may be recorded anew.
 RuntimeImpl::RuntimeImpl(Options options, World world)
@@ -55,9 +107,10 @@ RuntimeImpl::RuntimeImpl(Options options, World world)
   mapper_ = mapping::make_mapper(options_.mapper);
   executor_ = world.executor ? std::move(world.executor) : make_executor(options_, machine_);
   task_slots_ = world.task_slots ? world.task_slots : detail::TaskSlots::process();
-  if (world.transport != nullptr && world.transport->ranks() > 1) {
+  if (world.mailbox != nullptr && world.mailbox->ranks() > 1) {
     ranks_ =
-        std::make_unique<replication::Ranks>(std::move(world.transport), std::move(world.sharding));
+        std::make_unique<replication::Ranks>(std::move(world.mailbox), world.connection,
+                                             options_.check_determinism, std::move(world.sharding));
   }
   reports_ = std::make_unique<Reports>(*this);
   if (ranks_ != nullptr) executor_->add(*ranks_);
@@ -104,8 +157,16 @@ RuntimeImpl::Program::Program(RuntimeImpl& runtime, const char* call) : runtime_
 
 RuntimeImpl::Program::~Program() {
   if (context_ == nullptr) return;
+  if (context_->replicated != nullptr) context_->end_early(error_);
   context_->abandon();
   end();
+}
+
+void RuntimeImpl::Program::note_error(const std::exception_ptr& error) noexcept {
+  if (context_->replicated == nullptr) return;
+  try {
+    error_ = type_and_text_of(error);
+  } catch (const std::bad_alloc&) {}  // then the other ranks are not told it
 }
 
 void RuntimeImpl::Program::close() {
@@ -202,7 +263,7 @@ Counters Totals::counters() const {
 namespace refrain {
 
 Runtime::Runtime(Options options)
-    : impl_(std::make_shared<runtime::RuntimeImpl>(std::move(options))) {}
+    : impl_(std::make_shared<runtime::RuntimeImpl>(options, runtime::World::of_process(options))) {}
 Runtime::~Runtime() = default;
 
 /// What is behind an open program. The runtime lives until it has ended.
@@ -251,13 +312,35 @@ void Runtime::set_mapper(std::unique_ptr<Mapper> mapper) { impl_->set_mapper(std
 void Runtime::run(const std::function<void(Context&)>& program) {
   impl_->executor().run_root([&] {
     runtime::RuntimeImpl::Program running(*impl_, "run");
-    program(running.context().facade());
+    try {
+      program(running.context().facade());
+    } catch (const abi::__forced_unwind&) { throw; } catch (...) {
+      running.note_error(std::current_exception());
+      throw;
+    }
     running.close();
   });
 }
 void Runtime::write_reports() { impl_->write_reports(); }
 const Machine& Runtime::machine() const { return impl_->machine(); }
 Counters Runtime::counters() const { return impl_->totals().counters(); }
+
+Processes processes() {
+  const replication::Connection* const connection = replication::Connection::get();
+  if (connection == nullptr) return {};
+  return {connection->rank(), connection->ranks()};
+}
+
+void connect_processes(const Options& options) {
+  runtime::connection_for(runtime::checked(options));
+}
+
+void report_error(const std::string& text) {
+  std::fflush(stdout);
+  if (replication::Connection* const connection = replication::Connection::get())
+    return connection->tell(text);
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
 
 /// A whole program under the runtime's flags.
 int run(int& argc, char** argv, const std::function<void(Context&)>& program) {
@@ -272,14 +355,12 @@ int run(int& argc, char** argv, const std::function<void(Context&)>& program) {
     runtime.write_reports();
     return 0;
   } catch (const std::exception& error) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "refrain: %s\n", error.what());
+    report_error(std::string("refrain: ") + error.what());
   } catch (const abi::__forced_unwind&) {
     throw;  // the program ends its thread: pthread_exit
   } catch (...) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "refrain: the program ended with an exception of type %s\n",
-                 type_of_current_exception().c_str());
+    report_error("refrain: the program ended with an exception of type " +
+                 type_of_current_exception());
   }
   return 1;
 }

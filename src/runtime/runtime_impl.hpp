@@ -18,6 +18,7 @@
 #include "data/layout.hpp"
 #include "launch/listener.hpp"
 #include "launch/runtime_core.hpp"
+#include "net/agreement.hpp"
 #include "refrain/runtime.hpp"
 #include "replay/trace_execution.hpp"
 #include "replication/replication.hpp"
@@ -60,6 +61,9 @@ struct Totals {
   /// With what the process has alive now.
   [[nodiscard]] Counters counters() const;
 };
+
+/// The options as texts, for the ranks of a run to agree on (options.cpp).
+std::vector<net::Item> items_of(const Options& options);
 
 /// The options, which a program may have filled in itself, checked as flags are. Throws InputError that names the member,
 /// the flag, what was expected and what was found (options.cpp).
@@ -106,14 +110,19 @@ class Reports {
   std::optional<BeforeTermination> before_termination_;
 };
 
-/// What runtimes share whose programs run at once and are to agree on names: the shards of one process. Each runtime
-/// has contexts, memories and reports of its own. What is null is not shared: the executor is then made as the options
-/// say, and slots are the process's.
+/// What runtimes share whose programs run at once and are to agree on names: the shards of one process, or of several.
+/// Each runtime has contexts, memories and reports of its own. What is null is not shared: the executor is then made as
+/// the options say, and slots are the process's.
 struct World {
-  std::shared_ptr<exec::Executor> executor;
-  std::shared_ptr<detail::TaskSlots> task_slots;
+  /// That of this process, which a launcher may have started as one rank of several (replication/connection.hpp).
+  /// UsageError when another runtime is connected with them.
+  static World of_process(const Options& options);
+
+  std::shared_ptr<exec::Executor> executor{};
+  std::shared_ptr<detail::TaskSlots> task_slots{};
   /// To the other ranks that run the program, as one shard on each; null: it runs alone.
-  std::unique_ptr<net::Transport> transport{};
+  std::shared_ptr<net::Mailbox> mailbox{};
+  replication::Connection* connection = nullptr;  ///< the mailbox's; null: ranks in one process
   /// Which points of a launch run where; null: runs of the domain.
   std::function<shard::Sharding(const LaunchRequest&)> sharding{};
 };
@@ -131,6 +140,8 @@ class RuntimeImpl final : public RuntimeCore {
     /// Without close(), or after its error: ends what is in flight, and tells no error.
     ~Program();
     [[nodiscard]] ContextImpl& context() { return *context_; }
+    /// The program has thrown this, and is about to end.
+    void note_error(const std::exception_ptr& error) noexcept;
     /// Waits for everything, and ends.
     void close();
 
@@ -139,7 +150,8 @@ class RuntimeImpl final : public RuntimeCore {
     RuntimeImpl& runtime_;
     void* thread_before_;
     detail::Waiter* waiter_before_;
-    std::unique_ptr<ContextImpl> context_;  ///< null: it has ended
+    std::unique_ptr<ContextImpl> context_;          ///< null: it has ended
+    std::string error_ = "no error that is known";  ///< what it has thrown
   };
 
   [[nodiscard]] bool is_running() const;

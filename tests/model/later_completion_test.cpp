@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -360,6 +361,83 @@ TEST_P(LaterCompletions, TheExecutorEndsAfterTheLast) {
       scope.drain(nullptr);
     });
   }
+}
+
+/// Completions that have come, and are taken in by whoever asks.
+class Arrivals final : public Outside {
+ public:
+  void await(LaterCompletion later) {
+    const std::lock_guard lock(mutex_);
+    awaited_.push_back(later);
+  }
+  bool poll() override {
+    asking_.fetch_add(1);
+    std::deque<LaterCompletion> come;
+    {
+      const std::lock_guard lock(mutex_);
+      if (holds_back_-- > 0) return asking_.fetch_sub(1), false;
+      holds_back_ = 3;
+      come.swap(awaited_);
+    }
+    for (LaterCompletion& each : come) each.complete();
+    EXPECT_EQ(asking_.fetch_sub(1), 1) << "one thread at a time asks";
+    return !come.empty();
+  }
+  [[nodiscard]] bool may_come() const override {
+    const std::lock_guard lock(mutex_);
+    return !awaited_.empty();
+  }
+  void rest() override {}
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<LaterCompletion> awaited_;
+  int holds_back_ = 3;
+  std::atomic<int> asking_{0};
+};
+
+// Threads that run nodes, that spin and that sleep ask; nobody is told of a deadlock while something may come.
+TEST_P(LaterCompletions, ComeWhenTheExecutorAsks) {
+  Arrivals arrivals;
+  executor_->add(arrivals);
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 50);
+    std::vector<int> values(8, 0);
+    std::vector<NodeRef> last(8);
+    for (int round = 0; round < 60; ++round)
+      for (std::size_t chain = 0; chain < 8; ++chain) {
+        const NodeRef received = test::launch_node(
+            *executor_, scope, info_,
+            [&](Node& node, Execution& execution) {
+              arrivals.await(complete_later(node, execution));
+            },
+            last[chain] ? std::vector{last[chain]} : std::vector<NodeRef>());
+        last[chain] =
+            test::launch_node(*executor_, scope, info_,
+                              [&, chain](Node&, Execution&) { ++values[chain]; }, {received});
+      }
+    scope.drain(nullptr);
+    EXPECT_EQ(values, std::vector<int>(8, 60));
+  });
+  executor_->remove(arrivals);
+}
+
+// What nothing from outside can end is a deadlock.
+TEST_P(LaterCompletions, HideNoDeadlock) {
+  Arrivals arrivals;
+  executor_->add(arrivals);
+  executor_->run_root([&] {
+    Scope scope(*executor_, nullptr, 50);
+    const NodeRef open = test::launch_node(
+        *executor_, scope, info_,
+        [&](Node& node, Execution& execution) { arrivals.await(complete_later(node, execution)); });
+    scope.drain(nullptr);
+    EXPECT_TRUE(is_complete(open));
+    EXPECT_THROW(executor_->wait(
+                     scope, [] { return false; }, {}, &info_),
+                 Deadlock);
+  });
+  executor_->remove(arrivals);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LaterCompletions,

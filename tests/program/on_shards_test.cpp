@@ -81,9 +81,11 @@ class Shards {
         Options options;
         options.machine = kMachine;
         if (mix(seed_, 7) % 3 == 0) options.window = 2;
+        options.check_determinism = mix(seed_, 8) % 40;
         Runtime runtime(std::make_shared<runtime::RuntimeImpl>(
             options, runtime::World{executor_, detail::TaskSlots::beside_process(),
-                                    network_.open(shard), [this](const LaunchRequest& request) {
+                                    std::make_shared<net::Mailbox>(network_.open(shard)), nullptr,
+                                    [this](const LaunchRequest& request) {
                                       return some_sharding(request.task->name(),
                                                            detail::domain_of(request), seed_);
                                     }}));
@@ -92,7 +94,7 @@ class Shards {
     executor_->run_programs(programs);
     EXPECT_EQ(network_.in_flight(), 0u);
   }
-  /// What was sent, by sender and receiver, in order; but for agreements.
+  /// What was sent of data, by sender and receiver, in order.
   [[nodiscard]] NaiveMessages messages() const {
     NaiveMessages messages;
     for (const auto& [pair, numbered] : sent_)
@@ -104,7 +106,7 @@ class Shards {
   void note(const net::Header& header) {
     using replication::MessageKind;
     const auto kind = static_cast<MessageKind>(header.kind);
-    if (kind == MessageKind::agreement) return;
+    if (kind > MessageKind::future) return;
     sent_[{static_cast<int>(header.from), static_cast<int>(header.to)}][header.number] = {
         kind == MessageKind::values          ? NaiveMessage::Kind::values
         : kind == MessageKind::contributions ? NaiveMessage::Kind::contributions

@@ -363,7 +363,7 @@ class Generator {
   void get() {
     Statement s;
     s.kind = Kind::get;
-    s.future = some_future(false);
+    s.future = some_future(random_.percent(30));
     emit(s);
   }
 

@@ -99,8 +99,11 @@ void Interpreter::perform(Resolved& r) {
     case Kind::fill_future: fill(r); break;
     case Kind::get: {
       const FutureValue& future = futures_.at(r.spec.future);
-      if (future.failures[0]) observe(future.failures[0]);
-      else observe(future.values[0]);
+      const auto failed =
+          std::ranges::find_if(future.failures, [](const Failure& f) { return bool(f); });
+      if (failed != future.failures.end()) observe(*failed);
+      else
+        for (const Value& value : future.values) observe(value);
       break;
     }
     case Kind::fence:

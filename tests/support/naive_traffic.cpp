@@ -71,11 +71,14 @@ void NaiveTraffic::perform(const Resolved& r) {
     case Call::destroy_region:
       for (const Detached& end : r.detached) detach(end.id);
       break;
-    case Call::reduce: {
+    case Call::get:
+    case Call::reduce: {  // the first time that the values are asked for
       const auto map = makers_.find(r.spec.future);
       if (map == makers_.end()) break;
+      const std::vector<int> shards = std::move(map->second);
+      makers_.erase(map);
       for (int shard = 0; shard < shards_; ++shard)
-        if (const auto own = std::ranges::count(map->second, shard))
+        if (const auto own = std::ranges::count(shards, shard))
           broadcast(shard, static_cast<std::uint64_t>(own));
       break;
     }

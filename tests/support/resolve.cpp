@@ -93,7 +93,7 @@ bool World::resolve(const Statement& s, Resolved& r) {
              readable(r.target);
     case Kind::attach: return attach(s, r);
     case Kind::detach: return detach(s, r);
-    case Kind::get: return future(s.future, false, nullptr);
+    case Kind::get: return futures_.contains(s.future);
     case Kind::begin_trace:
       if (trace_ >= 0) return false;
       trace_ = s.id;

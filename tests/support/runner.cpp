@@ -255,9 +255,12 @@ void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
       break;
     case Kind::access: access(r, region(s.target.region, names, partitions), names); break;
     case Kind::get: {
-      const auto* value =
-          static_cast<const std::byte*>(detail::await(*futures_.at(s.future).state()));
-      observe({value, value + 8});
+      detail::FutureState& state = *futures_.at(s.future).state();
+      detail::await(state);
+      for (std::size_t rank = 0; rank < detail::point_count(state); ++rank) {
+        const auto* value = static_cast<const std::byte*>(detail::await_point(state, rank));
+        observe({value, value + 8});
+      }
       break;
     }
     case Kind::fence: context.fence(); break;

@@ -55,11 +55,11 @@ std::string run(std::uint64_t seed, const std::vector<std::vector<Call>>& progra
     boxes[rank]->poll();
     if (next[rank] > programs[rank].size() || checks[rank]->open() > 2) continue;
     if (next[rank] == programs[rank].size()) {
-      checks[rank]->finish(Where("main.cpp", 99));
+      checks[rank]->finish("the end of the program", Where("main.cpp", 99));
     } else {
       const Call& call = programs[rank][next[rank]];
-      checks[rank]->note(call.name, Where("main.cpp", call.line),
-                         std::as_bytes(std::span(&call.argument, 1)));
+      checks[rank]->begin(call.name, Where("main.cpp", call.line));
+      checks[rank]->add(call.argument);
     }
     ++next[rank];
   }

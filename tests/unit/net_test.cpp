@@ -12,6 +12,7 @@
 
 #include "net/agreement.hpp"
 #include "net/all_reduce.hpp"
+#include "net/hang_watch.hpp"
 #include "net/in_process.hpp"
 #include "net/launcher.hpp"
 #include "net/mailbox.hpp"
@@ -100,7 +101,7 @@ TEST(Mailbox, MessagesAreTakenByTheirNumbers) {
           static_cast<std::size_t>(all.random.below(static_cast<int>(expected.size())));
       const Header next = expected[chosen];
       expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(chosen));
-      all.boxes[1]->await(next, [&taken, next](const Message& message) {
+      all.boxes[1]->await(next, {}, [&taken, next](const Message& message) {
         std::uint64_t value = 0;
         std::memcpy(&value, message.bytes().data(), 8);
         EXPECT_EQ(value, next.call);
@@ -116,13 +117,13 @@ TEST(Mailbox, MessagesAreTakenByTheirNumbers) {
 
 TEST(Mailbox, AnotherMessageThanExpectedIsAMismatch) {
   std::vector<std::pair<Header, Header>> found;
-  Mailboxes all(2, 1, [&](const Header& expected, const Header& came) {
-    found.emplace_back(expected, came);
+  Mailboxes all(2, 1, [&](const Expected& expected, const Message& came) {
+    found.emplace_back(expected.header, came.header());
   });
   all.boxes[0]->send(Message(all.boxes[0]->next_to(1, 3, 17, 0)));
-  all.boxes[1]->await(all.boxes[1]->next_from(0, 3, 18, 0), [](const Message&) { FAIL(); });
+  all.boxes[1]->await(all.boxes[1]->next_from(0, 3, 18, 0), {}, [](const Message&) { FAIL(); });
   ASSERT_EQ(all.boxes[1]->awaited().size(), 1U);
-  EXPECT_EQ(all.boxes[1]->awaited()[0].call, 18U);
+  EXPECT_EQ(all.boxes[1]->awaited()[0].header.call, 18U);
   all.poll_all();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].first.call, 18U);
@@ -140,7 +141,7 @@ TEST(AllReduce, CombinesInTheOrderOfTheRanks) {
     // Several at once.
     for (int i = 0; i < 3; ++i)
       for (Rank rank = 0; rank < ranks; ++rank) {
-        all_reduce(*all.boxes[rank], 9, static_cast<std::uint64_t>(i),
+        all_reduce(*all.boxes[rank], {9, static_cast<std::uint64_t>(i)},
                    {static_cast<std::byte>(rank), static_cast<std::byte>(i)}, append,
                    [&results, rank, i](Bytes result) {
                      results[{rank, i}] = std::move(result);
@@ -157,6 +158,103 @@ TEST(AllReduce, CombinesInTheOrderOfTheRanks) {
     }
     ASSERT_EQ(all.sent, 3 * 2 * (ranks - 1));
   }
+}
+
+constexpr std::uint32_t kHang = 77;
+
+/// Ranks that send each other messages, run for a while when one comes, and rest otherwise: as far as the watch goes.
+class Workers {
+ public:
+  Workers(Rank ranks, std::uint64_t seed) : all_(ranks, seed), busy_(ranks, 0) {
+    for (Rank rank = 0; rank < ranks; ++rank)
+      watches_.push_back(
+          std::make_unique<HangWatch>(*all_.boxes[rank], kHang, [this](const std::string& text) {
+            EXPECT_TRUE(found_.empty());
+            EXPECT_TRUE(is_over()) << text;
+            found_ = text;
+          }));
+  }
+  /// A message that makes its receiver busy, and perhaps send others.
+  void send(Rank from, Rank to, int then) {
+    Mailbox& box = *all_.boxes[from];
+    box.send(Message(box.next_to(to, 3, 0)));
+    ++in_flight_;
+    Mailbox& other = *all_.boxes[to];
+    other.await(other.next_from(from, 3, 0), {}, [this, to, then](const Message&) {
+      --in_flight_;
+      busy_[to] += 1 + all_.random.below(5);
+      then_[to] += then;
+    });
+  }
+  /// One thing happens.
+  void step() {
+    now_ += 10'000'000;
+    const auto rank = static_cast<Rank>(all_.random.below(static_cast<int>(busy_.size())));
+    if (busy_[rank] > 0) {
+      if (--busy_[rank] == 0 && then_[rank] > 0) {
+        const int then = std::exchange(then_[rank], 0) - 1;
+        const auto ranks = static_cast<Rank>(busy_.size());
+        send(rank, (rank + 1 + static_cast<Rank>(all_.random.below(int(ranks) - 1))) % ranks, then);
+      }
+      if (all_.random.below(2) == 0) all_.boxes[rank]->poll();
+    } else if (!all_.boxes[rank]->poll() && busy_[rank] == 0) {
+      watches_[rank]->rest(now_);
+    }
+  }
+  [[nodiscard]] bool is_over() const {
+    return in_flight_ == 0 && std::ranges::all_of(busy_, [](int busy) { return busy == 0; });
+  }
+  [[nodiscard]] const std::string& found() const { return found_; }
+  Mailbox& box(Rank rank) { return *all_.boxes[rank]; }
+  HangWatch& watch(Rank rank) { return *watches_[rank]; }
+
+ private:
+  Mailboxes all_;
+  std::vector<std::unique_ptr<HangWatch>> watches_;
+  std::vector<int> busy_;     ///< steps that each rank still runs
+  std::map<Rank, int> then_;  ///< messages that it then sends on
+  int in_flight_ = 0;
+  std::string found_;
+  HangWatch::Nanoseconds now_ = 0;
+};
+
+TEST(HangWatch, FindsARunThatHangsAndNoOther) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Rank ranks = 2 + static_cast<Rank>(seed % 4);
+    Workers workers(ranks, seed);
+    const Header never{.to = 1, .number = 1'000'000, .call = 12, .argument = 2, .kind = 5};
+    workers.box(1).await(never, Where("main.cpp", 33), [](const Message&) { FAIL(); });
+    for (Rank rank = 0; rank < ranks; ++rank) workers.send(rank, (rank + 1) % ranks, 40);
+    int steps = 0;
+    while (workers.found().empty() && steps < 200'000) {
+      workers.step();
+      ++steps;
+    }
+    ASSERT_NE(workers.found(), "") << "seed " << seed;
+    EXPECT_TRUE(workers.found().starts_with("refrain: the run hangs"));
+    EXPECT_NE(workers.found().find("rank 0 waits for no message"), std::string::npos);
+    EXPECT_NE(workers.found().find(
+                  "rank 1 waits for kind 5 of call 12, argument 2, of rank 0, for main.cpp:33"),
+              std::string::npos)
+        << workers.found();
+  }
+}
+
+TEST(HangWatch, EndsARunInWhichOneRankWaitsForTooLong) {
+  Mailboxes all(2, 1);
+  std::vector<std::string> found;
+  HangWatch watch(*all.boxes[1], kHang, [&](const std::string& text) { found.push_back(text); });
+  watch.set_limit(1'000'000'000);
+  for (HangWatch::Nanoseconds now = 0; now < 990'000'000; now += 10'000'000) watch.rest(now);
+  EXPECT_TRUE(found.empty());
+  for (HangWatch::Nanoseconds now = 2'000'000'000; now <= 2'990'000'000; now += 10'000'000)
+    watch.rest(now);
+  EXPECT_TRUE(found.empty()) << "it was busy in between";
+  watch.rest(3'000'000'000);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0],
+            "refrain: a rank has waited for longer than --refrain:hang-after allows\n"
+            "  rank 1 waits for no message");
 }
 
 /// What each rank's agreement throws; nothing: "". After it each rank sends the others a message at once.
@@ -176,7 +274,7 @@ std::vector<std::string> agree_all(std::uint64_t seed,
       for (Rank other = 0; other < ranks; ++other) {
         if (other == rank) continue;
         mailbox.send(Message(mailbox.next_to(other, 2, 0)));
-        mailbox.await(mailbox.next_from(other, 2, 0), [&](const Message&) { --missing; });
+        mailbox.await(mailbox.next_from(other, 2, 0), {}, [&](const Message&) { --missing; });
       }
       while (missing > 0) mailbox.poll();
     });

@@ -88,6 +88,8 @@ class MpiTransport final : public Transport {
   [[noreturn]] void abort(const std::string& text) noexcept override {
     std::fprintf(stderr, "%s\n", text.c_str());
     std::fflush(stderr);
+    // MPICH's launcher may end before it has passed on what it was sent last.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
     // Not for ever: who has the lock may be what is wrong.
     const bool locked = mutex_.try_lock_for(std::chrono::milliseconds(200));
     static_cast<void>(locked);

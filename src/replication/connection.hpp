@@ -1,0 +1,60 @@
+#pragma once
+// The connection of a process with the other ranks of its run. The first who asks makes it; it ends with the process.
+// One program after the other uses it, and none at the same time: their messages share numbers.
+//
+// Threads: the one that makes it uses it, but for what the mailbox lets any thread do.
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "net/agreement.hpp"
+#include "net/hang_watch.hpp"
+#include "net/mailbox.hpp"
+
+namespace refrain::replication {
+
+class Connection {
+ public:
+  /// Of this process; null: it runs alone, or nobody has connected it.
+  static Connection* get();
+  /// The same; makes it if a launcher has started the process. Collective the first time: the ranks agree that they were
+  /// started alike, by `items` and the program's file. InputError as of net::connect and net::agree.
+  static Connection* make(std::span<const net::Item> items);
+
+  explicit Connection(std::unique_ptr<net::Transport> transport);
+  Connection(const Connection&) = delete;
+  /// Waits for the other ranks to end, too. Not where a program is still open: then the run is to end otherwise.
+  ~Connection();
+
+  [[nodiscard]] net::Rank rank() const { return mailbox_.rank(); }
+  [[nodiscard]] net::Rank ranks() const { return mailbox_.ranks(); }
+  [[nodiscard]] net::HangWatch& hang_watch() { return hang_watch_; }
+  /// For one program at a time, until the last copy ends. Null: another one has it.
+  [[nodiscard]] std::shared_ptr<net::Mailbox> use();
+
+  /// Who is told when messages do not fit, or the run hangs; null: the run ends. While nobody polls.
+  void set_suspect(std::function<void(const std::string&)> suspect) {
+    suspect_ = std::move(suspect);
+  }
+
+  /// The error that ends the program, on standard error: once where all ranks end with the same. Collective; a rank that
+  /// does not end, and needs something of one that does, says so and ends the run.
+  void tell(const std::string& error);
+
+ private:
+  void agree(std::span<const net::Item> items);
+  void suspect(const std::string& why);
+  /// Takes in messages until `done`.
+  template <class Done>
+  void poll_until(const Done& done);
+
+  net::Mailbox mailbox_;
+  net::HangWatch hang_watch_;
+  std::weak_ptr<net::Mailbox> used_;
+  std::function<void(const std::string&)> suspect_;
+};
+
+}  // namespace refrain::replication

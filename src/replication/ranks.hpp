@@ -1,0 +1,59 @@
+#pragma once
+// What the programs of a runtime share on several ranks: the mailbox, how launches are divided, and the check that all
+// ranks make the same calls.
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "graph/executor.hpp"
+#include "net/mailbox.hpp"
+#include "profile/clock.hpp"
+#include "refrain/dynamic.hpp"
+#include "replication/connection.hpp"
+#include "replication/control_check.hpp"
+#include "replication/message_kind.hpp"
+#include "shard/sharding.hpp"
+
+namespace refrain::replication {
+
+class Ranks final : public exec::Outside {
+ public:
+  using Divide = std::function<shard::Sharding(const LaunchRequest&)>;
+  /// `connection`: the mailbox's; null: the ranks are in one process. `interval`: of the check, in calls; 0: there is
+  /// none. `divide`: null for blocks.
+  Ranks(std::shared_ptr<net::Mailbox> mailbox, Connection* connection, std::size_t interval,
+        Divide divide)
+      : mailbox_(std::move(mailbox)), connection_(connection), divide_(std::move(divide)) {
+    if (interval == 0) return;
+    check_ = std::make_unique<ControlCheck>(
+        *mailbox_,
+        CheckKinds{number_of(MessageKind::calls), number_of(MessageKind::differing_calls)},
+        interval, [this](const std::string& text) { mailbox_->transport().abort(text); });
+    if (connection_ != nullptr)
+      connection_->set_suspect([this](const std::string& why) { check_->suspect(why); });
+  }
+  ~Ranks() override {
+    if (connection_ != nullptr) connection_->set_suspect(nullptr);
+  }
+  [[nodiscard]] shard::Sharding sharding(const LaunchRequest& request) const {
+    return divide_ ? divide_(request) : shard::Sharding::blocked();
+  }
+  [[nodiscard]] net::Mailbox& mailbox() { return *mailbox_; }
+
+  bool poll() override { return mailbox_->poll(); }
+  [[nodiscard]] bool may_come() const override { return mailbox_->transport().may_come(); }
+  void rest() override {
+    if (connection_ != nullptr) connection_->hang_watch().rest(profile::now_ns());
+  }
+  /// Null: there is none.
+  [[nodiscard]] ControlCheck* check() { return check_.get(); }
+
+ private:
+  const std::shared_ptr<net::Mailbox> mailbox_;
+  Connection* const connection_;
+  const Divide divide_;
+  std::unique_ptr<ControlCheck> check_;
+};
+
+}  // namespace refrain::replication

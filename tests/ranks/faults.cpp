@@ -1,0 +1,222 @@
+// A program that several ranks run, and that goes wrong as its first argument says: ranks_faults MODE [FLAGS]. What it
+// has to say then is in CMakeLists.txt. Rank 1 is the odd one.
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "refrain/refrain.hpp"
+
+namespace {
+
+using namespace refrain;
+
+struct Cell {
+  static constexpr Field<double> a{"a"}, b{"b"};
+};
+
+const Task set{"set", [](Write<double> a, double value) {
+                 for (auto p : a.domain()) a[p] = value;
+               }};
+const Task add{"add", [](ReadWrite<double> a) {
+                 for (auto p : a.domain()) a[p] += 1;
+               }};
+const Task sum{"sum", [](Read<double> a) {
+                 double all = 0;
+                 for (auto p : a.domain()) all += a[p];
+                 return all;
+               }};
+const Task slow{"slow", [](Read<double>) {
+                  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                  return 1.0;
+                }};
+const Task fails{"fails", [](ReadWrite<double> a) {
+                   if (a.domain().contains(Point1{25})) throw std::runtime_error("no luck");
+                 }};
+
+struct World {
+  Context& ctx;
+  bool odd;  ///< this is rank 1
+  Region<1> cells = ctx.region(Rect1{0, 29}, Cell::a, Cell::b);
+  Partition<1> blocks = ctx.blocks(cells, 6);
+};
+
+/// What goes wrong, after a program that is right so far.
+const std::map<std::string, std::function<void(World&)>>& modes() {
+  static const std::map<std::string, std::function<void(World&)>> all{
+      {"right", [](World&) {}},
+
+      // Calls that are not the same.
+      {"task",
+       [](World& w) {
+         if (w.odd) w.ctx.launch(set, 6, w.blocks[Cell::a], 2.0);
+         else w.ctx.launch(add, 6, w.blocks[Cell::a]);
+       }},
+      {"domain", [](World& w) { w.ctx.launch(add, w.odd ? 5 : 6, w.blocks[Cell::a]); }},
+      {"value", [](World& w) { w.ctx.launch(set, 6, w.blocks[Cell::a], w.odd ? 2.0 : 3.0); }},
+      {"field", [](World& w) { w.ctx.launch(add, 6, w.blocks[w.odd ? Cell::a : Cell::b]); }},
+      {"single", [](World& w) { w.ctx.launch(add, w.blocks(w.odd ? 3 : 4)[Cell::a]); }},
+      {"region",
+       [](World& w) {
+         w.ctx.region(Rect1{0, w.odd ? 8 : 9}, Cell::a);
+       }},
+      {"partition", [](World& w) { w.ctx.blocks(w.cells, w.odd ? 2 : 3); }},
+      {"fill", [](World& w) { w.ctx.fill(w.cells, Cell::a, w.odd ? 0.5 : 0.25); }},
+      {"copy",
+       [](World& w) {
+         if (w.odd) w.ctx.copy(w.cells[Cell::a], w.cells[Cell::b]);
+         else w.ctx.copy(w.cells[Cell::b], w.cells[Cell::a]);
+       }},
+      {"access",
+       [](World& w) {
+         if (w.odd) w.ctx.access<Read>(w.cells[Cell::a]);
+         else w.ctx.access<ReadWrite>(w.cells[Cell::a]);
+       }},
+      {"written",
+       [](World& w) {
+         auto a = w.ctx.access<ReadWrite>(w.cells[Cell::a]);
+         a[7] = w.odd ? 3 : 4;
+       }},
+      {"destroy",
+       [](World& w) {
+         const auto other = w.ctx.region(Rect1{0, 9}, Cell::a);
+         const auto third = w.ctx.region(Rect1{0, 9}, Cell::a);
+         w.ctx.destroy(w.odd ? other : third);
+       }},
+      {"reduce",
+       [](World& w) {
+         auto sums = w.ctx.launch(sum, 6, w.blocks[Cell::a]);
+         if (w.odd) w.ctx.reduce(sums, Sum{});
+         else w.ctx.reduce(sums, Max{});
+       }},
+      {"fence",
+       [](World& w) {
+         if (w.odd) w.ctx.fence();
+       }},
+      {"trace",
+       [](World& w) {
+         const Trace first{"first"}, second{"second"};
+         w.ctx.begin_trace(w.odd ? first : second);
+         w.ctx.end_trace(w.odd ? first : second);
+       }},
+      {"ready",
+       [](World& w) {
+         auto future = w.ctx.launch(slow, w.cells[Cell::a]);
+         if (w.odd) future.wait();
+         if (future.ready()) w.ctx.launch(add, 6, w.blocks[Cell::a]);
+       }},
+      {"more",
+       [](World& w) {
+         if (w.odd) w.ctx.launch(add, 6, w.blocks[Cell::a]);
+       }},
+      // The order of addresses (the third of the paper's examples).
+      {"order",
+       [](World& w) {
+         const std::map<bool, const Field<double>*> by_address{{w.odd, &Cell::a},
+                                                               {!w.odd, &Cell::b}};
+         for (const auto& [address, field] : by_address) w.ctx.fill(w.cells, *field, 1.0);
+       }},
+
+      // Errors.
+      {"throws",
+       [](World& w) {
+         if (w.odd) throw std::runtime_error("enough");
+         w.ctx.launch(add, 6, w.blocks[Cell::a]);
+         w.ctx.fence();
+       }},
+      {"all-throw", [](World&) { throw std::runtime_error("all of us"); }},
+      {"fails",
+       [](World& w) {
+         w.ctx.launch(fails, 6, w.blocks[Cell::a]);
+         w.ctx.fence();
+       }},
+      {"memory",
+       [](World& w) {
+         const auto large = w.ctx.region(Rect1{0, (1 << 27) - 1}, Cell::a);
+         w.ctx.fill(large, Cell::a, 1.0);
+         if (w.odd) {
+           const rlimit limit{1 << 29, 1 << 29};
+           setrlimit(RLIMIT_AS, &limit);
+         }
+         w.ctx.launch(add, 3, w.ctx.blocks(large, 3)[Cell::a]);
+         try {
+           w.ctx.fence();
+         } catch (const OutOfMemory&) {}
+       }},
+      {"wrong",
+       [](World& w) {
+         try {
+           w.ctx.launch(add, 7, w.blocks[Cell::a]);
+         } catch (const UsageError& error) {
+           if (w.ctx.is_output_shard()) std::printf("told: %s\n", error.what());
+         }
+       }},
+      {"exit",
+       [](World& w) {
+         if (w.odd) std::exit(0);
+         else w.ctx.fence();
+       }},
+      {"kill",
+       [](World& w) {
+         if (w.odd) raise(SIGKILL);
+         for (;;) {
+           w.ctx.launch(add, 6, w.blocks[Cell::a]);
+           w.ctx.fence();
+         }
+       }},
+      {"sleeps",
+       [](World& w) {
+         if (w.odd) std::this_thread::sleep_for(std::chrono::hours(1));
+         w.ctx.fence();
+       }},
+  };
+  return all;
+}
+
+void run_mode(Context& ctx, const std::string& mode) {
+  World w{ctx, processes().rank == 1};
+  ctx.fill(w.cells, Cell::b, 1.0);
+  ctx.launch(set, 6, w.blocks[Cell::a], 1.0);
+  modes().at(mode)(w);
+  // Data goes from rank to rank.
+  const auto shifted = ctx.halo(w.blocks, 1);
+  auto sums = ctx.launch(sum, 6, shifted[Cell::a]);
+  const double all = ctx.reduce(sums, Sum{}).get();
+  if (ctx.is_output_shard()) std::printf("the sum is %g\n", all);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "flags") {
+    // Before anybody has read them.
+    const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (rank != nullptr && *rank == '1') setenv("REFRAIN_ARGS", "--refrain:window 17", 1);
+  } else if (mode == "second") {
+    try {
+      const Runtime first;
+      const Runtime second;
+    } catch (const UsageError& error) {
+      if (processes().rank == 0) std::printf("%s\n", error.what());
+      return 0;
+    }
+  } else if (!modes().contains(mode)) {
+    std::fprintf(stderr, "ranks_faults MODE\n");
+    return 2;
+  }
+  return refrain::run(argc, argv, [&](Context& ctx) {
+    run_mode(ctx, mode == "flags" || mode == "second" ? "right" : mode);
+  });
+}
