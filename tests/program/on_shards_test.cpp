@@ -23,35 +23,13 @@
 #include "support/naive_traffic.hpp"
 #include "support/random.hpp"
 #include "support/runner.hpp"
+#include "support/some_sharding.hpp"
 #include "support/test_budget.hpp"
 
 namespace refrain::test {
 namespace {
 
 constexpr const char* kMachine = "emulated:cpus=4,gpus=1";
-
-shard::ShardId any_shard(const Point<3>& point, const Rect<3>& /*bounds*/, shard::ShardId shards,
-                         std::uint64_t key) {
-  return static_cast<shard::ShardId>(
-      mix(static_cast<std::uint64_t>(point[0] * 7 + point[1] * 3 + point[2]), key) % shards);
-}
-
-/// By the launch's task and domain, and a seed.
-shard::Sharding some_sharding(const std::string& task, const data::IndexSpaceRef& domain,
-                              std::uint64_t seed) {
-  const std::uint64_t drawn = mix(mix(seed, domain->id()), static_cast<std::uint64_t>(task.back()));
-  switch (drawn % 4) {
-    case 0: return shard::Sharding::cyclic();
-    case 1: {
-      Point<3> grid{1, 1, 1};
-      for (int d = 0; d < domain->dim(); ++d)
-        grid[d] = 1 + static_cast<Coord>(drawn >> (8 + d) & 1);
-      return shard::Sharding::tiled(grid);
-    }
-    case 2: return shard::Sharding::function("any", any_shard, drawn >> 8 & 3);
-    default: return shard::Sharding::blocked();
-  }
-}
 
 /// Few accumulators at a time, and few operations in flight (below), must not keep shards waiting for each other.
 exec::ExecutorOptions executor_options(std::uint64_t seed) {
