@@ -10,14 +10,14 @@
 
 namespace refrain {
 
-/// Whether equal values of T have equal bytes in every process: it has no padding and no addresses. Where several
+/// Whether a value of T that is computed alike has the same bytes in every process: it has no padding and no addresses. Where several
 /// processes run a program, such values are compared (docs/control-replication.md). Specialise it for types of your own.
 template <class T>
 inline constexpr bool has_equal_bytes = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 template <class T, std::size_t N>
-inline constexpr bool has_equal_bytes<std::array<T, N>> = has_equal_bytes<T>;
+inline constexpr bool has_equal_bytes<std::array<T, N>> = N > 0 && has_equal_bytes<T>;
 template <class T>
-inline constexpr bool has_equal_bytes<std::complex<T>> = true;
+inline constexpr bool has_equal_bytes<std::complex<T>> = has_equal_bytes<T>;
 template <>
 inline constexpr bool has_equal_bytes<long double> = false;
 

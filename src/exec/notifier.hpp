@@ -100,7 +100,10 @@ class Notifier {
       const std::lock_guard lock(mutex_);
       if (sleeper.wake_ == Wake::none) return remove(sleeper);
     }
-    notify_one(sleeper.kind_);  // it is passed on
+    if (notify_one(sleeper.kind_)) return;  // it is passed on
+    // Perhaps it was woken to watch.
+    const std::lock_guard lock(mutex_);
+    if (watches_ && !watched_) wake_anybody();
   }
   /// How long the sleeper that watches sleeps, and whether all threads slept when that was over.
   struct Nap {
@@ -120,7 +123,7 @@ class Notifier {
       sleeper.woken_.wait(lock, is_woken);
       return sleeper.wake_;
     }
-    watched_ = true;
+    watches_ = watched_ = true;
     const bool woken = sleeper.woken_.wait_for(lock, nap->time, is_woken);
     watched_ = false;
     if (woken) {
@@ -213,6 +216,7 @@ class Notifier {
   const bool crowded_ = static_cast<unsigned>(threads_) > std::thread::hardware_concurrency();
   int asleep_ = 0;
   int expected_ = 0;      ///< completions from outside
+  bool watches_ = false;  ///< somebody is to watch while others sleep
   bool watched_ = false;  ///< by one of those that sleep
   std::condition_variable none_expected_;
   const std::function<Sleeper*()> all_asleep_;

@@ -44,6 +44,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -381,6 +382,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
       outside->rest();
       any |= outside->may_come();
     }
+    if (any) std::this_thread::yield();
     return any;
   }
 

@@ -40,8 +40,8 @@
 // thread, the rest of it goes into the queue of nested scopes, or into the ordered queue of the root scope, urgent.
 // The notifier counts what is outstanding, so that nobody is told of a deadlock meanwhile.
 //
-// Messages. Between two nodes, and while it spins, a thread asks whether anything has come from outside, a few times in
-// ten microseconds at most. Of those that sleep one *watches*: it sleeps for a short time, asks, and sleeps again. When
+// Messages. Between two nodes, every few microseconds, and while it spins, a thread asks whether anything has come from
+// outside. Of those that sleep one *watches*: it sleeps for a short time, asks, and sleeps again. When
 // it finds something to do, it wakes another one, who watches from then on. A watcher that sleeps is asleep like others,
 // so deadlocks are found as without messages: an operation that waits for one is completed from outside.
 //
@@ -694,6 +694,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       if (over || ready || job) {
         notifier_.cancel(slot.sleeper);
         if (over || ready) return ready;
+        woken = true;
         continue;
       }
       if (woken) add(slot.sleeps);

@@ -53,8 +53,8 @@ bool Signature::domain(const LaunchDomain* domain) {
   return domain == nullptr ? number(0) : object(detail::space_of(*domain).get());
 }
 
-std::uint64_t token_of(const LaunchRequest& launch) {
-  Signature signature;
+std::uint64_t token_of(const LaunchRequest& launch, bool with_slots) {
+  Signature signature(with_slots);
   signature.number(static_cast<std::uint64_t>(CallKind::launch));
   visit(launch, 0, signature);
   return signature.token();

@@ -237,12 +237,16 @@ std::pair<LaunchPart, std::size_t> part_of_key(const LaunchRequest& launch, std:
 
 class Signature {
  public:
+  /// Without slots of tasks: which of those of one name it is depends on the tasks that bodies make meanwhile.
+  explicit Signature(bool with_slots = true) : with_slots_(with_slots) {}
   [[nodiscard]] std::uint64_t token() const;
 
   static void begin(LaunchPart, std::size_t = 0) {}
   bool number(std::uint64_t word) { return words_.push_back(word), true; }
   static bool local(std::uint64_t) { return true; }
-  bool object(const detail::TaskRecord* task) { return number(task->id()); }
+  bool object(const detail::TaskRecord* task) {
+    return with_slots_ ? number(task->id()) : name(task->name());
+  }
   bool object(const Projection::Impl* projection) {
     return number(data::projection_id(projection));
   }
@@ -261,10 +265,11 @@ class Signature {
   bool name(std::string_view name);
 
  private:
+  const bool with_slots_;
   boost::container::small_vector<std::uint64_t, 32> words_;
 };
 
-[[nodiscard]] std::uint64_t token_of(const LaunchRequest& launch);
+[[nodiscard]] std::uint64_t token_of(const LaunchRequest& launch, bool with_slots = true);
 
 /// The quick comparison: handles as they are, without a look at what they name. While nothing dies, none of them comes to
 /// mean something else.

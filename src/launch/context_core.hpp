@@ -71,12 +71,9 @@ struct ContextCore : exec::ScopeUser {
   /// Every call that changes what the analysis knows begins with this. The arguments are those of Listener::Call.
   void note_call(std::uint64_t token, std::string_view name,
                  Listener::Traces traces = Listener::Traces::hold) {
-    check_not_planning();
-    ++calls;
+    count_call(token, name, traces);
     if (replicated != nullptr) [[unlikely]]
       replicated->note(token);
-    if (runtime.listener(Events::calls) != nullptr) [[unlikely]]
-      tell({token, name, traces});
   }
   /// A region or a partition is made, which may be in a trace or out of it: the traces do not look at it.
   void note_making(const CallIdentity& call) {
@@ -87,7 +84,7 @@ struct ContextCore : exec::ScopeUser {
     plan.last_used = calls;
   }
   void note_launch(std::uint64_t token, std::string_view task, std::uint32_t points) {
-    note_call(token, task);
+    count_call(token, task, Listener::Traces::hold);
     ++launches;
     tasks += points;
   }
@@ -150,9 +147,16 @@ struct ContextCore : exec::ScopeUser {
   std::uint64_t calls = 0, launches = 0, tasks = 0;
   /// In launches, without waits for room or memory; counted where they are timed.
   std::uint64_t analysis_ns = 0;
+
   bool planning = false;  ///< a mapper or a projection function is asked about a launch
 
  private:
+  void count_call(std::uint64_t token, std::string_view name, Listener::Traces traces) {
+    check_not_planning();
+    ++calls;
+    if (runtime.listener(Events::calls) != nullptr) [[unlikely]]
+      tell({token, name, traces});
+  }
   [[gnu::noinline]] void tell(Listener::Call call);
 };
 

@@ -89,6 +89,7 @@ void wait(FutureState& state, std::size_t rank_or_all) {
 
 /// What a program asks for, it gets on every shard.
 FutureState& whole_of(FutureState& state) {
+  if (state.whole != nullptr) return *state.whole;
   Waiter* const waiter = Waiter::current();
   return waiter != nullptr ? waiter->whole_of(state) : state;
 }

@@ -90,6 +90,7 @@ class FutureState {
   }
   /// On several shards, of a group: all its values, once somebody has asked for them. The context's thread.
   FutureState* whole = nullptr;
+  std::uint64_t call = 0;  ///< that has made it, of its context
 
   /// Of a state that is ready: the failure of the first point, by rank, that failed; or none.
   [[nodiscard]] exec::FailureRef failure() const;

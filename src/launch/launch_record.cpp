@@ -67,8 +67,10 @@ AnyFuture LaunchRecords::make_result(const LaunchPlan& plan, const LaunchRequest
   if (!request.wants_future || type.size == 0) return {};
   // A single launch's value comes from where it runs.
   const std::size_t points = context_.replicated != nullptr && !plan.group ? 1 : plan.own_points();
-  return AnyFuture(detail::FutureState::make(type, context_.identity, points,
+  AnyFuture result(detail::FutureState::make(type, context_.identity, points,
                                              plan.group ? plan.points : LaunchPoints{}));
+  result.state()->call = context_.calls;
+  return result;
 }
 
 LaunchRecord& LaunchRecords::take(LaunchPlan& plan, const LaunchRequest& request) {

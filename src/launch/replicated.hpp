@@ -3,8 +3,8 @@
 // shards, and each analyses its own part. This is what a context asks of the layer that knows of the others
 // (replication/): which part of a call is its own, and what comes before and after it.
 //
-// All calls are made by the context's thread, by every shard in the same order. What they throw, all shards throw, but for
-// want of memory: such errors end the run.
+// All calls are made by the context's thread, by every shard in the same order. What they throw, all shards throw; what one
+// may throw alone, as for want of memory, ends the run.
 
 #include <cstdint>
 #include <exception>
@@ -52,7 +52,7 @@ class Replicated {
   // --- control determinism -----------------------------------------------------------------------------
 
   /// A call begins, which every shard has to make.
-  virtual void begin_call(std::string_view name, const Where& where) = 0;
+  virtual void begin_call(std::string_view name, const Where& where) noexcept = 0;
   /// Of that call, something that has to be the same on every shard.
   virtual void note(std::uint64_t word) = 0;
 

@@ -63,7 +63,7 @@ bool Mailbox::poll() {
 void Mailbox::hand_over(const Awaited& awaited, Message message) {
   const Header &expected = awaited.expected.header, &found = message.header();
   if (expected.kind == found.kind && expected.call == found.call &&
-      expected.argument == found.argument)
+      expected.argument == found.argument && expected.size <= found.size)
     return awaited.take(std::move(message));
   if (mismatch_) return mismatch_(awaited.expected, message);
   transport_->abort(fmt::format(

@@ -55,7 +55,8 @@ class Mailbox {
                                  std::uint32_t argument = 0);
 
   void send(Message message);
-  /// The message is taken when it comes, on the thread that polls, or here if it has come.
+  /// The message, which has at least as many bytes as `expected` says, is taken when it comes, on the thread that polls,
+  /// or here if it has come.
   void await(const Header& expected, const Where& where, Take take);
   /// Before anything is polled: messages of this kind have no number.
   void serve(std::uint32_t kind, Take take) { served_[kind] = std::move(take); }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -19,9 +20,17 @@ namespace refrain::replication {
 
 namespace {
 
-std::unique_ptr<Connection>& of_process() {
-  static std::unique_ptr<Connection> connection;
-  return connection;
+/// The process's; what keeps it from having one is thrown again to whoever asks later.
+struct OfProcess {
+  std::mutex mutex;
+  bool tried = false;
+  std::unique_ptr<Connection> connection;
+  std::exception_ptr error;
+  std::atomic<Connection*> made{nullptr};  ///< release: who sees it sees all of it
+};
+OfProcess& of_process() {
+  static OfProcess process;
+  return process;
 }
 
 /// A hash of the program's file.
@@ -38,46 +47,85 @@ std::string text_in(const net::Message& message) {
 
 }  // namespace
 
-Connection* Connection::get() { return of_process().get(); }
+Connection* Connection::get() { return of_process().made.load(std::memory_order_acquire); }
 
 Connection* Connection::make(std::span<const net::Item> items) {
-  static bool tried = false;
-  if (std::exchange(tried, true)) return get();
-  std::unique_ptr<net::Transport> transport = net::connect();
-  if (transport == nullptr) return nullptr;
-  of_process() = std::make_unique<Connection>(std::move(transport));
-  get()->agree(items);
-  return get();
+  OfProcess& process = of_process();
+  const std::lock_guard lock(process.mutex);
+  if (!std::exchange(process.tried, true)) {
+    try {
+      if (std::unique_ptr<net::Transport> transport = net::connect();
+          transport != nullptr && transport->ranks() > 1) {
+        process.connection = std::make_unique<Connection>(std::move(transport));
+        process.made.store(process.connection.get(), std::memory_order_release);
+        process.connection->agree(items);
+      }
+    } catch (...) { process.error = std::current_exception(); }
+  }
+  if (process.error) std::rethrow_exception(process.error);
+  return process.connection.get();
 }
 
 Connection::Connection(std::unique_ptr<net::Transport> transport)
     : mailbox_(
           std::move(transport),
           [this](const net::Expected& expected, const net::Message& found) {
-            std::string text = fmt::format(
-                "refrain: the ranks do not make the same calls, as control replication needs them "
-                "to: rank {} waits for {}; ",
-                rank(), mailbox_.text_of(expected));
-            if (found.header().kind == number_of(MessageKind::error))
-              text += fmt::format("rank {} has ended with an error: {}", found.header().from,
-                                  text_in(found));
-            else text += "what it has got is " + mailbox_.text_of({found.header(), {}});
-            suspect(text);
+            suspect(text_of(expected, found));
           },
           name_of_kind),
       hang_watch_(mailbox_, number_of(MessageKind::hang),
-                  [this](const std::string& text) { suspect(text); }) {}
+                  [this](const std::string& text) { suspect(text); }) {
+  mailbox_.serve(number_of(MessageKind::differing_calls), [](const net::Message&) {});
+}
+
+std::string Connection::text_of(const net::Expected& expected, const net::Message& found) {
+  const auto ended = [](net::Rank rank, net::Rank other, const std::string& error) {
+    return fmt::format("refrain: rank {} has ended with an error that rank {} has not: {}", rank,
+                       other, error);
+  };
+  if (found.header().kind == number_of(MessageKind::error))
+    return ended(found.header().from, rank(), text_in(found));
+  const std::lock_guard lock(mutex_);
+  if (expected.header.kind == number_of(MessageKind::error))
+    return ended(rank(), expected.header.from, error_);
+  return fmt::format(
+      "refrain: the ranks do not make the same calls, as control replication needs them to: rank "
+      "{} waits for {}; what it has got is {}",
+      rank(), mailbox_.text_of(expected), mailbox_.text_of({found.header(), {}}));
+}
+
+void Connection::note_error(const std::string& error) {
+  const std::lock_guard lock(mutex_);
+  error_ = error;
+}
 
 void Connection::suspect(const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (suspects_.exchange(true, std::memory_order_relaxed)) return;
+    why_ = why;
+    suspects_since_ = profile::now_ns();
+  }
   if (suspect_) return suspect_(why);
   mailbox_.transport().abort(why);
 }
 
+void Connection::look() {
+  if (!suspects_.load(std::memory_order_relaxed)) return;
+  constexpr std::uint64_t kMost = 3'000'000'000;
+  const std::lock_guard lock(mutex_);
+  if (profile::now_ns() - suspects_since_ > kMost) mailbox_.transport().abort(why_);
+}
+
+void Connection::rest() { hang_watch_.rest(profile::now_ns()); }
+
 template <class Done>
 void Connection::poll_until(const Done& done) {
   while (!done()) {
+    look();
     if (mailbox_.poll()) continue;
-    hang_watch_.rest(profile::now_ns());
+    // A runtime that lives polls, too, and says when it rests.
+    if (used_.expired()) rest();
     std::this_thread::yield();
   }
 }
@@ -96,6 +144,7 @@ std::shared_ptr<net::Mailbox> Connection::use() {
 }
 
 void Connection::tell(const std::string& error) {
+  note_error(error);
   const auto bytes = std::as_bytes(std::span(error));
   // Of texts that are not the same nothing is left.
   const auto combine = [](net::Bytes& into, std::span<const std::byte> next) {

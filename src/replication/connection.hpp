@@ -2,10 +2,14 @@
 // The connection of a process with the other ranks of its run. The first who asks makes it; it ends with the process.
 // One program after the other uses it, and none at the same time: their messages share numbers.
 //
-// Threads: the one that makes it uses it, but for what the mailbox lets any thread do.
+// Threads: what makes it and asks for it may be called by any; programs are run by one at a time. What polls the mailbox
+// is one thread at a time, too, which tells when nothing comes.
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,14 +35,21 @@ class Connection {
 
   [[nodiscard]] net::Rank rank() const { return mailbox_.rank(); }
   [[nodiscard]] net::Rank ranks() const { return mailbox_.ranks(); }
-  [[nodiscard]] net::HangWatch& hang_watch() { return hang_watch_; }
+  /// The run ends where a rank waits for so long; 0: it may. While nobody polls.
+  void set_limit(net::HangWatch::Nanoseconds limit) { hang_watch_.set_limit(limit); }
+  /// By who polls: a look at the clock now and then; and that this rank is at rest.
+  void look();
+  void rest();
   /// For one program at a time, until the last copy ends. Null: another one has it.
   [[nodiscard]] std::shared_ptr<net::Mailbox> use();
 
-  /// Who is told when messages do not fit, or the run hangs; null: the run ends. While nobody polls.
+  /// Who is told, once, when messages do not fit or the run hangs, and has some seconds to find out why; null: the run
+  /// ends at once. While nobody polls.
   void set_suspect(std::function<void(const std::string&)> suspect) {
     suspect_ = std::move(suspect);
   }
+  /// The error with which this rank's program ends, for reports.
+  void note_error(const std::string& error);
 
   /// The error that ends the program, on standard error: once where all ranks end with the same. Collective; a rank that
   /// does not end, and needs something of one that does, says so and ends the run.
@@ -47,6 +58,7 @@ class Connection {
  private:
   void agree(std::span<const net::Item> items);
   void suspect(const std::string& why);
+  [[nodiscard]] std::string text_of(const net::Expected& expected, const net::Message& found);
   /// Takes in messages until `done`.
   template <class Done>
   void poll_until(const Done& done);
@@ -55,6 +67,11 @@ class Connection {
   net::HangWatch hang_watch_;
   std::weak_ptr<net::Mailbox> used_;
   std::function<void(const std::string&)> suspect_;
+  std::mutex mutex_;  ///< around all below
+  std::string error_;
+  std::string why_;  ///< the first suspicion
+  std::uint64_t suspects_since_ = 0;
+  std::atomic<bool> suspects_{false};  ///< relaxed: the mutex is around what it says
 };
 
 }  // namespace refrain::replication

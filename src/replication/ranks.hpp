@@ -2,13 +2,15 @@
 // What the programs of a runtime share on several ranks: the mailbox, how launches are divided, and the check that all
 // ranks make the same calls.
 
+#include <cstdlib>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "graph/executor.hpp"
 #include "net/mailbox.hpp"
-#include "profile/clock.hpp"
 #include "refrain/dynamic.hpp"
 #include "replication/connection.hpp"
 #include "replication/control_check.hpp"
@@ -41,10 +43,21 @@ class Ranks final : public exec::Outside {
   }
   [[nodiscard]] net::Mailbox& mailbox() { return *mailbox_; }
 
-  bool poll() override { return mailbox_->poll(); }
+  bool poll() override {
+    if (connection_ != nullptr) connection_->look();
+    try {
+      return mailbox_->poll();
+    } catch (const std::exception& error) {  // no memory: the message is lost
+      mailbox_->transport().abort(std::string("refrain: a message was lost: ") + error.what());
+    }
+    std::abort();  // g++ 12 does not believe that abort() is the end
+  }
   [[nodiscard]] bool may_come() const override { return mailbox_->transport().may_come(); }
   void rest() override {
-    if (connection_ != nullptr) connection_->hang_watch().rest(profile::now_ns());
+    if (connection_ != nullptr) connection_->rest();
+  }
+  void note_error(const std::string& error) {
+    if (connection_ != nullptr) connection_->note_error(error);
   }
   /// Null: there is none.
   [[nodiscard]] ControlCheck* check() { return check_.get(); }

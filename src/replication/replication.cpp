@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "data/region_tree.hpp"
+#include "launch/call_identity.hpp"
 #include "launch/future_state.hpp"
 #include "launch/launch_plan.hpp"
 #include "refrain/error.hpp"
@@ -28,6 +29,7 @@ struct Replication::Plan final : runtime::ReplicatedPlan {
   std::vector<shard::UsersRef> users;  ///< of a group
   std::vector<IndexSpaceRef> points;   ///< of a single launch
   std::shared_ptr<const shard::Sharding> sharding;
+  std::uint64_t token = 0;  ///< of the call, the same on every shard: it names no slot of the task
 };
 
 namespace {
@@ -62,15 +64,17 @@ Replication::Replication(runtime::ContextCore& context, Ranks& ranks)
 
 // --- control determinism -----------------------------------------------------------------------------------
 
-void Replication::begin_call(std::string_view name, const Where& where) {
+void Replication::begin_call(std::string_view name, const Where& where) noexcept {
   if (check_ == nullptr) return;
-  check_->begin(name, where);
-  // A shard that is far ahead of the others waits for them.
-  constexpr std::size_t kMostOpen = 64;
-  if (check_->open() > kMostOpen)
-    wait_for(
-        [this](std::function<void()> done) { check_->when_open(kMostOpen / 2, std::move(done)); },
-        context_.analysis.info_for("call", where));
+  try {
+    check_->begin(name, where);
+    // A shard that is far ahead of the others waits for them.
+    constexpr std::size_t kMostOpen = 64;
+    if (check_->open() > kMostOpen)
+      wait_for(
+          [this](std::function<void()> done) { check_->when_open(kMostOpen / 2, std::move(done)); },
+          context_.analysis.info_for("call", where));
+  } catch (...) { end_run(std::current_exception()); }
 }
 
 // --- states ----------------------------------------------------------------------------------------------
@@ -142,11 +146,12 @@ std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& pla
                                                            const LaunchRequest& request) {
   auto made = std::make_shared<Plan>();
   made->group = plan.group;
+  made->token = runtime::token_of(request, false);
   if (plan.group)
     made->sharding = std::make_shared<const shard::Sharding>(ranks_.sharding(request));
   if (request.task->result().destroy != nullptr)
     throw UsageError(runtime::launch_name(request) +
-                     ": its result is not trivially copyable, so it cannot be sent to the other "
+                     ": its result has a destructor, so it cannot be sent as bytes to the other "
                      "processes that run the program");
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
     const Requirement& r = request.requirements[i];
@@ -197,6 +202,7 @@ analysis::Origin Replication::origin_of(const LaunchPlan& plan, std::uint32_t ar
 void Replication::begin(LaunchPlan& launch, std::uint64_t call) {
   const auto& plan = static_cast<const Plan&>(*launch.points.replicated);
   call_ = call;
+  note(plan.token);
   outgoing_.clear();
   taken_.clear();
   parts_.clear();
@@ -405,13 +411,15 @@ void Replication::wait_for(const std::function<void(std::function<void()>)>& beg
     if (kept->is_there) later.complete();
     else kept->later = later;
   };
+  const exec::NodeRef ref{&node, node.seq};
   context_.analysis.publish(context_.analysis.edges_to(node));
   begin([awaited] {
     const std::lock_guard lock(awaited->mutex);
     awaited->is_there = true;
     if (awaited->later) awaited->later->complete();
   });
-  context_.scope.drain(&info);  // complete is not enough: the scope may end next
+  context_.runtime.executor().wait(
+      context_.scope, [&] { return exec::is_complete(ref); }, ref, &info);
 }
 
 net::Bytes Replication::all_reduce(MessageKind kind, net::Bytes own, net::Combine combine,
@@ -461,6 +469,7 @@ exec::FailureRef Replication::agree(const exec::NodeInfo& info) {
 void Replication::end_program(const std::string& error, const exec::NodeInfo& info) {
   call_ = context_.calls;
   if (!error.empty()) {
+    ranks_.note_error(error);
     const auto bytes = std::as_bytes(std::span(error));
     all_reduce(
         MessageKind::error, {bytes.begin(), bytes.end()}, [](auto&, auto) {}, info);

@@ -25,7 +25,7 @@ class Replication final : public runtime::Replicated {
  public:
   Replication(runtime::ContextCore& context, Ranks& ranks);
 
-  void begin_call(std::string_view name, const Where& where) override;
+  void begin_call(std::string_view name, const Where& where) noexcept override;
   void note(std::uint64_t word) override {
     if (check_ != nullptr) check_->add(word);
   }
@@ -82,7 +82,7 @@ class Replication final : public runtime::Replicated {
               const analysis::Origin& origin);
   [[nodiscard]] analysis::Origin origin_of(const runtime::LaunchPlan& plan, std::uint32_t argument,
                                            std::uint64_t rank) const;
-  /// Calls `begin`, and waits until what that is given was called, and nothing is in flight.
+  /// Calls `begin`, and waits until what that is given was called.
   void wait_for(const std::function<void(std::function<void()>)>& begin,
                 const exec::NodeInfo& info);
   /// An all-reduce that the program waits for.

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "launch/future_state.hpp"
 #include "memory/accumulator.hpp"
 #include "memory/mover.hpp"
@@ -93,7 +94,7 @@ void run_receive(Node& node, Execution& execution) {
   if (execution.failure != nullptr) return end_payload<Values>(node, execution);
   auto& values = node.payload_as<Values>();
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Values>);
-  values.mailbox->await(values.header, node.info->where,
+  values.mailbox->await(sized(values.header, values.bytes()), node.info->where,
                         [&values, later](const net::Message& message) {
                           end(later, [&] { take_values(values, message); });
                         });
@@ -124,9 +125,10 @@ void run_take(Node& node, Execution& execution) {
   if (execution.failure != nullptr) return end_payload<Take>(node, execution);
   auto& take = node.payload_as<Take>();
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Take>);
-  take.mailbox->await(take.header, node.info->where, [&take, later](net::Message message) {
-    end(later, [&] { take_contributions(take, std::move(message)); });
-  });
+  take.mailbox->await(sized(take.header, take.incoming->offsets.back()), node.info->where,
+                      [&take, later](net::Message message) {
+                        end(later, [&] { take_contributions(take, std::move(message)); });
+                      });
 }
 
 struct RemoteFold {
@@ -195,6 +197,7 @@ struct FutureValues {
 };
 
 void settle(refrain::detail::FutureState& state, std::size_t rank, std::string_view value) {
+  REFRAIN_ASSERT(value.size() == state.type().size, "a value is one of the future's type");
   std::memcpy(state.storage(rank), value.data(), value.size());
   state.constructed(rank);
   state.finish(rank);

@@ -196,7 +196,9 @@ void Context::end_access(std::uint64_t ticket) { runtime::end_access(impl_, tick
 
 void runtime::end_access(ContextImpl& context, std::uint64_t ticket) noexcept {
   context.end_quietly([&] {
-    if (context.replicated != nullptr) context.note_written(ticket);
+    // While an exception is on its way, not all of it may be written.
+    if (context.replicated != nullptr && std::uncaught_exceptions() == 0)
+      context.note_written(ticket);
     context.end_access(ticket);
   });
 }

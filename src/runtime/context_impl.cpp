@@ -10,8 +10,9 @@
 namespace refrain::runtime {
 
 ContextImpl::ContextImpl(RuntimeImpl& of) : ContextCore(of, nullptr, std::string(), make_nested) {
-  if (of.ranks() != nullptr)
-    replicated = std::make_unique<replication::Replication>(*this, *of.ranks());
+  if (of.ranks() == nullptr) return;
+  replicated = std::make_unique<replication::Replication>(*this, *of.ranks());
+  caller_ = nullptr;  // each is looked at, and noted
 }
 
 ContextImpl::~ContextImpl() {
@@ -26,11 +27,16 @@ std::shared_ptr<ContextImpl*> ContextImpl::alive() {
   return alive_;
 }
 
-void ContextImpl::check_caller_in_full(const char* call, const Where& where) const {
+void ContextImpl::check_caller_in_full(const char* call, const Where& where,
+                                       const char* noted) const {
   const Waiter* const caller = Waiter::current();
   if (thread_ == this_thread()) {
     if (broken_) std::rethrow_exception(broken_);
-    if (!runtime.options().check || (caller != nullptr && caller->context_in_use() == this)) return;
+    if (!runtime.options().check || (caller != nullptr && caller->context_in_use() == this)) {
+      if (replicated != nullptr && noted != kNotNoted)
+        replicated->begin_call(noted != nullptr ? noted : call, where);
+      return;
+    }
   }
   const std::string who = std::string(call) + " at " + to_string(where) + ": ";
   // A body that has captured the context of whoever launched it races with that one.
@@ -43,7 +49,24 @@ void ContextImpl::check_caller_in_full(const char* call, const Where& where) con
 
 // --- waiting -----------------------------------------------------------------------------------------
 
+detail::FutureState& ContextImpl::whole_of(detail::FutureState& state) {
+  if (replicated == nullptr || !state.group()) return state;
+  const auto gather = [&]() -> detail::FutureState& {
+    replicated->begin_call("get", Where{});
+    replicated->note(state.call);
+    return *replicated->gather(state, analysis.info_for("get", Where{})).state();
+  };
+  return make_call(gather, [] { return std::string("a wait for the values of a group"); });
+}
+
 void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) {
+  if (replicated != nullptr)
+    return make_call([&] { wait_here(state, rank_or_all); },
+                     [] { return std::string("a wait for a future"); });
+  wait_here(state, rank_or_all);
+}
+
+void ContextImpl::wait_here(detail::FutureState& state, std::size_t rank_or_all) {
   const auto [first, last] = ranks(state, rank_or_all);
   // For the node too, not for the point alone: a point that is settled may not have been counted yet, and
   // then the whole is not ready. What is replayed has no node; its number names it in reports.
@@ -76,6 +99,7 @@ void ContextImpl::finish() {
   if (replicated != nullptr) replicated->end_program("", analysis.info_for("end", Where{}));
   exec::FailureRef failure = first_failure(analysis.info_for("end", Where{}));
   if (!failure) failure = poison_at_home();
+  scope.drain(nullptr);  // what the shards have agreed by
   attached.clear();
   for (const Grant& grant : grants.all) analysis.end_field(*grant.state);
   for (data::RegionTree* tree : forest.trees()) {
@@ -90,6 +114,7 @@ void ContextImpl::finish() {
 
 // No operation of this shard is given up, and none waits for ever: the others, which end too, send what it receives.
 void ContextImpl::end_early(const std::string& error) noexcept {
+  while (!held_.empty()) end_access(held_.back().node.seq);
   try {
     replicated->end_program(error, analysis.info_for("end", Where{}));
   } catch (...) { replicated->end_run(std::current_exception()); }
@@ -180,11 +205,11 @@ void Context::leave_trace(const Trace& trace) {
   impl_.end_quietly([&] { impl_.traces.leave_trace(trace); });
 }
 void Context::require_replay(const Trace& trace, Where where) {
-  impl_.check_caller("require_replay", where);
+  impl_.check_caller("require_replay", where, runtime::ContextImpl::kNotNoted);
   impl_.traces.marks().require_replay(trace, where);
 }
 void Context::print_recordings(std::ostream& out, Where where) const {
-  impl_.check_caller("print_recordings", where);
+  impl_.check_caller("print_recordings", where, runtime::ContextImpl::kNotNoted);
   impl_.traces.print(out);
 }
 

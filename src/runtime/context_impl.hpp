@@ -62,8 +62,11 @@ class ContextImpl final : public NestedContext, public ContextCore {
     return launch_in_full(request);
   }
 
-  /// On several shards: what has to be the same on all of them.
-  void note_shared(const LaunchRequest& request);
+  /// Before a launch: as check_caller. On several shards its values have to be the same.
+  void check_launch(const LaunchRequest& request) const {
+    if (caller_ != this_thread()) [[unlikely]]
+      check_launch_in_full(request);
+  }
   void note_name(std::string_view name) {
     if (replicated != nullptr) replicated->note(hash_bytes(name.data(), name.size()));
   }
@@ -105,11 +108,8 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// Brings what children have changed elsewhere back to where the parent has it. All of them are complete.
   void bring_all_home();
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;
-  [[nodiscard]] detail::FutureState& whole_of(detail::FutureState& state) override {
-    return replicated != nullptr
-               ? *replicated->gather(state, analysis.info_for("get", Where{})).state()
-               : state;
-  }
+  void wait_here(detail::FutureState& state, std::size_t rank_or_all);
+  [[nodiscard]] detail::FutureState& whole_of(detail::FutureState& state) override;
   [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override {
     return state.context() == identity;
   }
@@ -131,10 +131,12 @@ class ContextImpl final : public NestedContext, public ContextCore {
   void abandon() noexcept override;
 
   /// Throws when the call comes from another thread, or the context has broken down; in checked mode also when it
-  /// comes from another task's body. Costs a comparison.
-  void check_caller(const char* call, const Where& where) const {
+  /// comes from another task's body. On several shards all of them make the call: `noted` says what reports call it there,
+  /// if that is not its name; kNotNoted: any shard may make it. Costs a comparison.
+  static constexpr const char* kNotNoted = "";
+  void check_caller(const char* call, const Where& where, const char* noted = nullptr) const {
     if (caller_ != this_thread()) [[unlikely]]
-      check_caller_in_full(call, where);
+      check_caller_in_full(call, where, noted);
   }
 
   /// Makes a call of the program's. What it throws that is no Error has left the analysis in the middle, mostly
@@ -155,7 +157,6 @@ class ContextImpl final : public NestedContext, public ContextCore {
   template <class Call>
   decltype(auto) make_call(const char* name, const Where& where, Call&& call) {
     check_caller(name, where);
-    if (replicated != nullptr) replicated->begin_call(name, where);
     const auto who = [&] { return std::string(name) + " at " + to_string(where); };
     if constexpr (std::is_invocable_v<Call, std::string>)
       return make_call([&]() -> decltype(auto) { return call(who()); }, who);
@@ -223,9 +224,11 @@ class ContextImpl final : public NestedContext, public ContextCore {
     if (rank_or_all == all) return {0, state.points()};
     return {rank_or_all, rank_or_all + 1};
   }
-  [[gnu::noinline]] void check_caller_in_full(const char* call, const Where& where) const;
+  [[gnu::noinline]] void check_caller_in_full(const char* call, const Where& where,
+                                              const char* noted) const;
   /// On several shards: ends the run where others may not have this error of a call, which is on its way.
   void check_shared(const Error& error) const;
+  [[gnu::noinline]] void check_launch_in_full(const LaunchRequest& request) const;
   [[noreturn]] void break_down(const std::function<std::string()>& who);
 
   /// Names the calling thread while it lives.

@@ -55,8 +55,12 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
 }
 
 // The rest of it is in its token.
-void ContextImpl::note_shared(const LaunchRequest& request) {
-  replicated->begin_call(request.task != nullptr ? request.task->name() : "launch", request.where);
+void ContextImpl::check_launch_in_full(const LaunchRequest& request) const {
+  check_caller_in_full("launch", request.where,
+                       request.task != nullptr ? request.task->name().c_str() : nullptr);
+  if (replicated == nullptr) return;
+  for (const detail::FutureState* future : request.futures)
+    if (future != nullptr) replicated->note(future->call);
   if (request.value_ops != nullptr && request.value_ops->hash != nullptr &&
       request.values != nullptr)
     replicated->note(request.value_ops->hash(request.values));
@@ -108,8 +112,7 @@ void ContextImpl::note_reduction(const AnyFuture& values, const AnyFuture& resul
 namespace refrain {
 
 AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
-  impl_.check_caller("launch", request.where);
-  if (impl_.replicated != nullptr) impl_.note_shared(request);
+  impl_.check_launch(request);
   return impl_.make_call([&] { return impl_.launch(request); },
                          [&] { return runtime::launch_name(request); });
 }
@@ -119,6 +122,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
     impl_.runtime.executor().interleave();
     impl_.scope.throttle();
     impl_.check_usable(of.state(), who);
+    if (impl_.replicated != nullptr) impl_.replicated->note(of.state()->call);
     const AnyFuture values =
         impl_.replicated != nullptr
             ? impl_.replicated->gather(*of.state(), impl_.analysis.info_for("reduce", where))
@@ -130,6 +134,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
                     op.type->name, op.type->size, values.state()->type().size);
     const ResultType type{op.type->size, op.type->alignment, nullptr};
     AnyFuture result(detail::FutureState::make(type, impl_.identity));
+    result.state()->call = impl_.calls;
     detail::FutureState* const given = values.state();
     const runtime::FutureReduction reduction{values, result, &op};
     impl_.traces.make(

@@ -100,7 +100,10 @@ void Context::destroy(const AnyRegion& region, Where where) {
 
 // The program may have destroyed the region itself. What went wrong before is told by the next fence.
 void runtime::end_owned(ContextImpl& context, const AnyRegion& region, Where where) noexcept {
-  context.end_quietly([&] { static_cast<void>(context.destroy(region, where)); });
+  context.end_quietly([&] {
+    if (context.replicated != nullptr) context.replicated->begin_call("destroy", where);
+    static_cast<void>(context.destroy(region, where));
+  });
 }
 
 void Context::destroy(const AnyPartition& partition, Where where) {
@@ -167,6 +170,11 @@ void Context::fill_future(const AnyRegion& region, const AnyField& field, const 
     if (!value.valid()) fail(who, "the future is empty");
     auto future = std::make_shared<analysis::FillValue>();
     future->future = value;
+    if (impl_.replicated != nullptr && value.state()->context() == impl_.identity) {
+      impl_.replicated->note(value.state()->call);
+      future->future =
+          impl_.replicated->gather(*value.state(), impl_.analysis.info_for("fill", where));
+    }
     issue_fill(impl_, region, field, future, where, who);
   });
 }

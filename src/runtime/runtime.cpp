@@ -81,7 +81,7 @@ replication::Connection* connection_for(const Options& options) {
   replication::Connection* const connection = replication::Connection::make(items_of(options));
   if (connection == nullptr || !is_first) return connection;
   if (connection->rank() != 0 && options.output == Options::Output::first) silence();
-  connection->hang_watch().set_limit(options.hang_after * 1'000'000'000);
+  connection->set_limit(options.hang_after * 1'000'000'000);
   return connection;
 }
 
@@ -314,11 +314,11 @@ void Runtime::run(const std::function<void(Context&)>& program) {
     runtime::RuntimeImpl::Program running(*impl_, "run");
     try {
       program(running.context().facade());
+      running.close();
     } catch (const abi::__forced_unwind&) { throw; } catch (...) {
       running.note_error(std::current_exception());
       throw;
     }
-    running.close();
   });
 }
 void Runtime::write_reports() { impl_->write_reports(); }

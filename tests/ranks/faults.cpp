@@ -100,6 +100,44 @@ const std::map<std::string, std::function<void(World&)>>& modes() {
          if (w.odd) w.ctx.reduce(sums, Sum{});
          else w.ctx.reduce(sums, Max{});
        }},
+      {"future",
+       [](World& w) {
+         const auto first = w.ctx.launch(sum, w.cells[Cell::a]);
+         const auto second = w.ctx.launch(sum, w.cells[Cell::b]);
+         w.ctx.fill(w.cells, Cell::b, w.odd ? first : second);
+       }},
+      {"get",
+       [](World& w) {
+         const auto sums = w.ctx.launch(sum, 6, w.blocks[Cell::a]);
+         if (w.odd) static_cast<void>(sums.get(3));
+       }},
+      {"root-throws",
+       [](World& w) {
+         if (w.ctx.is_output_shard()) throw std::runtime_error("the first has enough");
+         w.ctx.launch(add, 6, w.blocks[Cell::a]);
+         w.ctx.fence();
+       }},
+      {"open",
+       [](World& w) {
+         const auto a = w.ctx.access<ReadWrite>(w.cells[Cell::a]);
+         auto future = w.ctx.launch(sum, w.cells[Cell::a]);
+         try {
+           static_cast<void>(future.get());
+         } catch (const Deadlock&) {}
+       }},
+      // Tasks of one name, of which bodies have some, too.
+      {"slots",
+       [](World& w) {
+         const Task outer{"outer", [](Context& ctx, Read<double>) {
+                            const Task same{"same", [](int) {}};
+                            for (int i = 0; i < 20; ++i) ctx.launch(same, i);
+                          }};
+         for (int i = 0; i < 30; ++i) {
+           w.ctx.launch(outer, 6, w.blocks[Cell::a]);
+           const Task same{"same", [](int) {}};
+           w.ctx.launch(same, i);
+         }
+       }},
       {"fence",
        [](World& w) {
          if (w.odd) w.ctx.fence();
