@@ -100,7 +100,7 @@ void keep_own(LaunchPlan& plan) {
   points.own->for_each_point([&](const data::BoxPoint& p) {
     const auto rank = points.domain->rank(p);
     REFRAIN_ASSERT(rank, "own points are points of the domain");
-    own.points.push_back(std::move(plan.own.points[*rank]));
+    own.points.push_back(plan.own.points[*rank]);
     for (std::size_t i = 0; i < count; ++i)
       own.arguments.push_back(std::move(plan.own.arguments[*rank * count + i]));
   });

@@ -43,25 +43,26 @@ void HangWatch::rest(Nanoseconds now) {
   if (limit_ != 0 && now - rests_since_ >= limit_)
     end_run("refrain: a rank has waited for longer than --refrain:hang-after allows\n  " + what());
   if (mailbox_.rank() != 0 || missing_ > 0 || !told_.empty()) return;
-  if (sum_) end_round();
+  if (in_round_) end_round();
   else if (now - rests_since_ >= kPatience) begin_round();
 }
 
 void HangWatch::begin_round() {
   missing_ = mailbox_.ranks() - 1;
+  in_round_ = true;
   sum_ = counts();
   for (Rank rank = 1; rank < mailbox_.ranks(); ++rank) send(rank, Step::ask);
 }
 
 void HangWatch::end_round() {
-  const std::optional<Counts> sum = std::exchange(sum_, std::nullopt);
+  in_round_ = false;
   const std::optional<Counts> before = std::exchange(before_, std::nullopt);
-  if (sum->sent != sum->received) {  // something is in flight: later
+  if (sum_.sent != sum_.received) {  // something is in flight: later
     rests_since_ = rested_at_;
     return;
   }
-  if (before != sum) {
-    before_ = sum;
+  if (before != sum_) {
+    before_ = sum_;
     return begin_round();
   }
   told_.resize(mailbox_.ranks());
@@ -76,8 +77,8 @@ void HangWatch::take(const Message& message) {
   switch (static_cast<Step>(words.step)) {
     case Step::ask: asked_ = true; return;
     case Step::answer:
-      sum_->sent += words.first;
-      sum_->received += words.second;
+      sum_.sent += words.first;
+      sum_.received += words.second;
       --missing_;
       return;
     case Step::ask_what: return send(0, Step::tell, 0, 0, what());

@@ -62,8 +62,9 @@ class HangWatch {
   bool asked_ = false;         ///< an answer is due
 
   // Of rank 0:
-  Rank missing_ = 0;               ///< answers that have not come
-  std::optional<Counts> sum_;      ///< of this round
+  Rank missing_ = 0;  ///< answers that have not come
+  bool in_round_ = false;
+  Counts sum_;                     ///< of this round
   std::optional<Counts> before_;   ///< of the last one, if it found nothing in flight
   std::vector<std::string> told_;  ///< by rank; empty: nobody was asked
 };

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <map>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -185,7 +185,8 @@ struct ControlCheck::Shared {
   // The thread that polls, of rank 0:
   std::mutex gathering{};  ///< around all below
   std::string why{};
-  std::vector<std::optional<Told>> told{};  ///< by rank; empty: nobody was asked
+  bool asks = false;
+  std::map<Rank, Told> told{};
 
   Told own();
   void ask(const std::string& reason);
@@ -331,9 +332,8 @@ Told ControlCheck::Shared::own() {
 void ControlCheck::Shared::ask(const std::string& reason) {
   {
     const std::lock_guard held(gathering);
-    if (!told.empty()) return;
+    if (std::exchange(asks, true)) return;
     why = reason;
-    told.resize(mailbox.ranks());
   }
   for (Rank rank = 1; rank < mailbox.ranks(); ++rank) send(rank, Writer());
   add(0, own());
@@ -359,8 +359,8 @@ void ControlCheck::Shared::add(Rank rank, Told calls_of_rank) {
   {
     const std::lock_guard held(gathering);
     told[rank] = std::move(calls_of_rank);
-    if (!std::ranges::all_of(told, [](const auto& each) { return each.has_value(); })) return;
-    for (auto& each : told) all.push_back(std::move(*each));
+    if (told.size() < mailbox.ranks()) return;
+    for (auto& [its, calls_of] : told) all.push_back(std::move(calls_of));
     reason = why;
   }
   const std::string difference = word(all);
