@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "data/index_space.hpp"
@@ -157,6 +158,39 @@ TEST(OnShards, RandomProgramsAreWhatTheInterpreterSays) {
     EXPECT_EQ(to_text(sent), to_text(naive)) << "seed " << seed << ", " << count << " shards";
   }
   EXPECT_GT(messages, 100u);
+}
+
+/// The same, each shard on a thread of its own, with workers: for ThreadSanitizer.
+TEST(OnShardsWithThreads, RandomProgramsAreWhatTheInterpreterSays) {
+  for (TestBudget budget(60, 10); budget.more() && !HasFailure(); budget.next()) {
+    const std::uint64_t seed = budget.seed();
+    std::vector<Observation> expected;
+    const Program program = resolve(generate(seed), &expected);
+    const auto count = static_cast<shard::ShardId>(2 + mix(seed, 5) % 3);
+    Random random(mix(seed, 91));
+    const net::InProcess network(count, [&](std::size_t below) { return random.next() % below; });
+    const auto slots = detail::TaskSlots::beside_process();
+    std::vector<std::thread> shards;
+    for (shard::ShardId shard = 0; shard < count; ++shard)
+      shards.emplace_back([&, shard] {
+        Options options;
+        options.machine = kMachine;
+        options.workers = static_cast<int>(mix(seed, 6) % 3);
+        options.check_determinism = mix(seed, 8) % 40;
+        runtime::World world{nullptr, slots, std::make_shared<net::Mailbox>(network.open(shard)),
+                             nullptr, [seed](const LaunchRequest& request) {
+                               return some_sharding(request.task->name(),
+                                                    detail::domain_of(request), seed);
+                             }};
+        Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
+        const MappingRule rule(runtime.machine(), MappingRule::Style::spread, seed);
+        runtime.set_mapper(rule.mapper(seed % 3 == 0));
+        EXPECT_EQ(compare(program, expected, execute(runtime, program)), "")
+            << "seed " << seed << ", shard " << shard << " of " << count;
+      });
+    for (std::thread& each : shards) each.join();
+    EXPECT_EQ(network.in_flight(), 0u);
+  }
 }
 
 }  // namespace
