@@ -553,8 +553,8 @@ class Generator {
   /// A statement for a loop; of a trace mostly what can be traced.
   void repeatable(bool traced) {
     const int dice = random_.below(10);
-    if (!traced || world_.regions().empty()) step(false);
-    else if (random_.percent(8)) wait();
+    if (!traced || world_.regions().empty()) return step(false);
+    if (random_.percent(8)) wait();
     else if (random_.percent(8)) give_up_or_take();
     else if (dice < 2) step(false);
     else if (dice < 4) launch(false);

@@ -175,6 +175,7 @@ Failure Interpreter::run_body_of(const Resolved& r, PointTask& task, FutureValue
     arguments.push_back(views.back().get());
   }
   std::vector<std::uint64_t> futures;
+  futures.reserve(r.spec.launch.futures.size());
   for (const int f : r.spec.launch.futures) futures.push_back(future_bits(f));
   const std::uint64_t digest = run_body(r.spec.launch.salt, task.point, futures, arguments);
   if (task.throws == PointTask::Throws::early) task.children.clear();

@@ -322,6 +322,7 @@ void Run::launch(const Resolved& r, const Names& names, const Partitions& partit
   }
   Payload payload(this, &r, payloads_);
   std::vector<detail::FutureState*> states;
+  states.reserve(l.futures.size());
   for (const int f : l.futures) states.push_back(futures_.at(f).state());
   const DomainSpec& points = l.domain;
   const AnyIndexSpace sparse(points.dim, points.points);
