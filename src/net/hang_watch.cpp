@@ -1,7 +1,6 @@
 #include "net/hang_watch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 

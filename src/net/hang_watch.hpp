@@ -22,7 +22,8 @@ namespace refrain::net {
 class HangWatch {
  public:
   using Nanoseconds = std::uint64_t;
-  /// Told on rank 0, once: what all ranks wait for. Ends the run, by Transport::abort unless told otherwise.
+  /// Told what all ranks wait for, on rank 0; or, where the limit is over, what this one waits for, again and again. Ends
+  /// the run, by Transport::abort unless told otherwise.
   using Found = std::function<void(const std::string&)>;
   static constexpr Nanoseconds kPatience = 500'000'000;
 

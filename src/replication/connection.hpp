@@ -30,7 +30,7 @@ class Connection {
 
   explicit Connection(std::unique_ptr<net::Transport> transport);
   Connection(const Connection&) = delete;
-  /// Waits for the other ranks to end, too. Not where a program is still open: then the run is to end otherwise.
+  /// Waits for the other ranks to end, too. Where a runtime still has the connection it ends the run.
   ~Connection();
 
   [[nodiscard]] net::Rank rank() const { return mailbox_.rank(); }

@@ -210,8 +210,8 @@ ControlCheck::~ControlCheck() {
 
 void ControlCheck::end_call() {
   if (!in_call_) return;
-  sum_low_ = mix(sum_low_ ^ low_, 0x9e3779b97f4a7c15u);
-  sum_high_ = mix(sum_high_ + high_, 0xc2b2ae3d27d4eb4fu);
+  sum_.add(call_.low);
+  sum_.add(call_.high);
   ++calls_;
 }
 
@@ -220,8 +220,8 @@ void ControlCheck::begin(std::string_view name, const Where& where) {
   {
     const std::lock_guard lock(shared_->lock);
     if (in_call_) {
-      shared_->calls.back().low = low_;
-      shared_->calls.back().high = high_;
+      shared_->calls.back().low = call_.low;
+      shared_->calls.back().high = call_.high;
     }
     NotedCall& call = shared_->calls.emplace_back();
     call.where = where;
@@ -230,7 +230,7 @@ void ControlCheck::begin(std::string_view name, const Where& where) {
   }
   if (calls_ == interval_) compare();
   in_call_ = true;
-  low_ = high_ = 0;
+  call_ = {};
   add(hash_bytes(name.data(), name.size()));
 }
 
@@ -240,16 +240,16 @@ void ControlCheck::finish(std::string_view name, const Where& where) {
   in_call_ = false;
   {
     const std::lock_guard lock(shared_->lock);
-    shared_->calls.back().low = low_;
-    shared_->calls.back().high = high_;
+    shared_->calls.back().low = call_.low;
+    shared_->calls.back().high = call_.high;
     shared_->in_call = false;
   }
   compare();
 }
 
 void ControlCheck::compare() {
-  const Sum sum{sum_low_, sum_high_, calls_, 0};
-  sum_low_ = sum_high_ = 0;
+  const Hash hash = std::exchange(sum_, {});
+  const Sum sum{hash.low, hash.high, calls_, 0};
   {
     const std::lock_guard lock(shared_->lock);
     shared_->open.push_back({std::exchange(calls_, 0)});

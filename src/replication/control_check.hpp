@@ -51,10 +51,7 @@ class ControlCheck {
   /// A call begins. `name`, `where`: for the report; of these the name has to be the same.
   void begin(std::string_view name, const Where& where);
   /// Of the call that has begun, something that has to be the same.
-  void add(std::uint64_t word) {
-    low_ = mix(low_ ^ word, 0x9e3779b97f4a7c15u);
-    high_ = mix(high_ + word, 0xc2b2ae3d27d4eb4fu);
-  }
+  void add(std::uint64_t word) { call_.add(word); }
   /// The last call; what is left is compared.
   void finish(std::string_view name, const Where& where);
   /// Comparisons that have begun and not come back. After finish(), 0: all ranks made the same calls. A program that is
@@ -69,19 +66,27 @@ class ControlCheck {
 
  private:
   struct Shared;
-  static std::uint64_t mix(std::uint64_t value, std::uint64_t factor) {
-    value *= factor;
-    return value ^ value >> 32;
-  }
+  /// 128 bits, word by word.
+  struct Hash {
+    std::uint64_t low = 0, high = 0;
+    void add(std::uint64_t word) {
+      low = mix(low ^ word, 0x9e3779b97f4a7c15u);
+      high = mix(high + word, 0xc2b2ae3d27d4eb4fu);
+    }
+    static std::uint64_t mix(std::uint64_t value, std::uint64_t factor) {
+      value *= factor;
+      return value ^ value >> 32;
+    }
+  };
   void end_call();
   void compare();
 
   const std::size_t interval_;
   const std::shared_ptr<Shared> shared_;  ///< verdicts may come after the check has ended
-  std::uint64_t low_ = 0, high_ = 0;      ///< of the call that has begun
+  Hash call_;                             ///< that has begun
+  Hash sum_;                              ///< of the calls of this interval
   std::uint64_t intervals_ = 0;
-  std::uint64_t sum_low_ = 0, sum_high_ = 0;  ///< of the calls of this interval
-  std::size_t calls_ = 0;                     ///< of this interval, that have ended
+  std::size_t calls_ = 0;  ///< of this interval, that have ended
   bool in_call_ = false;
 };
 
