@@ -10,8 +10,9 @@
 
 namespace refrain {
 
-/// Whether a value of T that is computed alike has the same bytes in every process: it has no padding and no addresses. Where several
-/// processes run a program, such values are compared (docs/control-replication.md). Specialise it for types of your own.
+/// Whether a value of T that is computed alike has the same bytes in every process: it has no padding and no addresses.
+/// Where several processes run a program, such values are compared (docs/control-replication.md). Specialise it for types
+/// of your own.
 template <class T>
 inline constexpr bool has_equal_bytes = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 template <class T, std::size_t N>
