@@ -1,7 +1,4 @@
-// Random numbers by counter: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11), from
-// the Random123 library. Element i of a call takes half of the block whose counter is (i / 2, stream).
-
-#include <Random123/philox.h>
+// Arrays of random numbers. Element i of a call is number i of a stream (refrain/random.hpp).
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +9,7 @@
 #include "operations/launching.hpp"
 #include "operations/sharing.hpp"
 #include "refrain/arrays/session.hpp"
+#include "refrain/random.hpp"
 #include "shapes/complain.hpp"
 #include "shapes/views.hpp"
 
@@ -25,62 +23,37 @@ enum class Law : std::uint8_t { uniform, normal, integers };
 
 struct RandomCall {
   Law law;
-  std::uint64_t seed, stream;
+  RandomStream numbers;
   double low, scale;         // of numbers: low + scale x
   std::int64_t least;        // of integers
   std::uint64_t range;       // of integers: how many
   std::vector<Coord> begin;  // elements of each point
 };
 
-/// The 64 random bits of element i.
-class Bits {
- public:
-  explicit Bits(const RandomCall& call) : call_(call) {}
-  struct Pair {
-    std::uint64_t first, second;
-  };
-  /// Of elements 2 block and 2 block + 1.
-  [[nodiscard]] Pair pair(std::uint64_t block) const {
-    const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
-    const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
-    const r123::Philox4x32::ctr_type counter = {
-        {low(block), high(block), low(call_.stream), high(call_.stream)}};
-    const r123::Philox4x32::key_type key = {{low(call_.seed), high(call_.seed)}};
-    const auto bits = r123::Philox4x32()(counter, key);
-    return {bits[0] | std::uint64_t{bits[1]} << 32, bits[2] | std::uint64_t{bits[3]} << 32};
+/// Calls f(i, bits) for elements first .. last - 1.
+template <class F>
+void each(const RandomStream& numbers, Coord first, Coord last, F&& f) {
+  for (Coord i = first; i < last;) {
+    const auto two = numbers.pair(static_cast<std::uint64_t>(i) / 2);
+    if (i % 2 == 0) f(i++, two[0]);
+    if (i < last) f(i++, two[1]);
   }
-  /// Calls f(i, bits) for elements first .. last - 1.
-  template <class F>
-  void each(Coord first, Coord last, F&& f) const {
-    for (Coord i = first; i < last;) {
-      const Pair two = pair(static_cast<std::uint64_t>(i) / 2);
-      if (i % 2 == 0) f(i++, two.first);
-      if (i < last) f(i++, two.second);
-    }
-  }
-
- private:
-  const RandomCall& call_;
-};
-
-/// In [0, 1), of 53 bits.
-double unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+}
 
 /// Box and Muller: two numbers of two, by this library's own loops, so that each has its bits wherever it stands.
 void normal_pairs(const RandomCall& call, Coord first, Coord last, double* to) {
   using kernels::Op;
   constexpr Coord kBlock = 256;
   static const auto loop = [](Op op) { return kernels::find_loop(op, DType::float64); };
-  const Bits bits(call);
   double radius[kBlock], angle[kBlock], cosine[kBlock], sine[kBlock];
   const Coord first_pair = first / 2, end_pair = (last + 1) / 2;
   for (Coord at = first_pair; at < end_pair; at += kBlock) {
     const Coord count = std::min(kBlock, end_pair - at);
     const auto n = static_cast<std::size_t>(count);
     for (Coord p = 0; p < count; ++p) {
-      const Bits::Pair two = bits.pair(static_cast<std::uint64_t>(at + p));
-      radius[p] = 1.0 - unit(two.first);  // not zero
-      angle[p] = 2 * std::numbers::pi * unit(two.second);
+      const auto two = call.numbers.pair(static_cast<std::uint64_t>(at + p));
+      radius[p] = 1.0 - RandomStream::unit(two[0]);  // not zero
+      angle[p] = 2 * std::numbers::pi * RandomStream::unit(two[1]);
     }
     loop(Op::log)(n, radius, radius, nullptr, nullptr);
     for (Coord p = 0; p < count; ++p) radius[p] = std::sqrt(-2.0 * radius[p]);
@@ -101,17 +74,15 @@ void run_random(const TaskFrame& frame) {
   auto* numbers = reinterpret_cast<double*>(zero);
   switch (call.law) {
     case Law::uniform:
-      Bits(call).each(first, last, [&](Coord i, std::uint64_t bits) {
-        numbers[i] = call.low + call.scale * unit(bits);
+      each(call.numbers, first, last, [&](Coord i, std::uint64_t bits) {
+        numbers[i] = call.low + call.scale * RandomStream::unit(bits);
       });
       break;
     case Law::normal: normal_pairs(call, first, last, numbers); break;
     case Law::integers: {
       auto* integers = reinterpret_cast<std::int64_t*>(zero);
-      Bits(call).each(first, last, [&](Coord i, std::uint64_t bits) {
-        // The upper half of a product: even to one part in 2^64 / range.
-        const auto offset =
-            static_cast<std::uint64_t>(static_cast<unsigned __int128>(bits) * call.range >> 64);
+      each(call.numbers, first, last, [&](Coord i, std::uint64_t bits) {
+        const std::uint64_t offset = RandomStream::scaled(bits, call.range);
         integers[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(call.least) + offset);
       });
       break;
@@ -138,20 +109,20 @@ Array random(Session& owner, const Shape& shape, DType type, RandomCall call, co
 }  // namespace
 
 Array Random::uniform(const Shape& shape, double low, double high, Where where) {
-  RandomCall call{Law::uniform, seed_, stream_++, low, high - low, 0, 0, {}};
+  RandomCall call{Law::uniform, RandomStream(seed_, stream_++), low, high - low, 0, 0, {}};
   return random(session_, shape, DType::float64, std::move(call), where);
 }
 
 Array Random::normal(const Shape& shape, double mean, double deviation, Where where) {
   if (deviation < 0) complain<ValueError>(where, "scale < 0");
-  RandomCall call{Law::normal, seed_, stream_++, mean, deviation, 0, 0, {}};
+  RandomCall call{Law::normal, RandomStream(seed_, stream_++), mean, deviation, 0, 0, {}};
   return random(session_, shape, DType::float64, std::move(call), where);
 }
 
 Array Random::integers(const Shape& shape, std::int64_t low, std::int64_t high, Where where) {
   if (low >= high) complain<ValueError>(where, "low >= high");
   const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  RandomCall call{Law::integers, seed_, stream_++, 0, 0, low, range, {}};
+  RandomCall call{Law::integers, RandomStream(seed_, stream_++), 0, 0, low, range, {}};
   return random(session_, shape, DType::int64, std::move(call), where);
 }
 

@@ -73,6 +73,20 @@ TEST(DocsLaunch, PureProjections) {
   });
 }
 
+TEST(DocsLaunch, RandomNumbers) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 79}, Cell::value, Cell::next);
+    auto blocks = ctx.blocks(cells, 8);
+    const std::uint64_t seed = 42, step = 3;
+    const Task scatter{"scatter", [](Write<double> x, RandomStream numbers) {
+      for (auto p : x.domain()) x[p] = numbers.uniform(p, -1, 1);
+    }};
+    ctx.launch(scatter, 8, blocks[Cell::value], RandomStream(seed, step));
+    auto value = ctx.access<Read>(cells[Cell::value]);
+    EXPECT_EQ(value[33], RandomStream(42, 3).uniform(33, -1, 1));
+  });
+}
+
 TEST(DocsLaunch, ByValueArguments) {
   run([](Context& ctx) {
     const Task label{"label", [](Point<1> at, const std::string& name, int size) {
