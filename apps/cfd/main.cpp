@@ -91,6 +91,7 @@ bool run(const CommandLine& line, apps::Runner& runner) {
   for (const double u : outcome.u) sum += u;
   std::printf("  after %lld steps, the sum of u is %.15g, its last change %.3e\n", outcome.steps,
               sum, outcome.change);
+  apps::print_bits({outcome.u, outcome.v, outcome.p});
   if (!r.picture.empty()) draw(r.picture, channel, outcome);
   return r.no_check || check(channel, outcome);
 }

@@ -1,11 +1,15 @@
 #pragma once
-// What the programs on arrays have in common: how long they run, flags, and the line that says how fast.
+// What the programs on arrays have in common: how long they run, flags, and the lines that say how
+// fast and which bits.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
+#include <span>
 #include <string>
 
 #include "program.hpp"
@@ -59,6 +63,17 @@ inline void print_speed(double seconds, std::int64_t iterations, std::int64_t el
               static_cast<double>(iterations) / seconds, static_cast<long long>(elements),
               threads_of(options).c_str());
   std::fflush(stdout);
+}
+
+/// The bits of results, as one number: where two runs print the same, all values have the same bits.
+inline void print_bits(std::initializer_list<std::span<const double>> results) {
+  std::uint64_t hash = 0;
+  for (const std::span<const double> result : results)
+    for (const double value : result) {
+      hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
+    }
+  std::printf("  bits %016llx\n", static_cast<unsigned long long>(hash));
 }
 
 /// Says what was found; false when that is more than allowed, or no number.

@@ -99,6 +99,7 @@ bool run(const CommandLine& line, apps::Runner& runner) {
   double sum = 0;
   for (const double x : result.x) sum += x;
   std::printf("  sum of x %.12g\n", sum);
+  apps::print_bits({result.x});
   if (!r.picture.empty()) draw(line, result);
   return r.no_check || check(result);
 }

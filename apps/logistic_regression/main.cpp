@@ -75,6 +75,7 @@ bool run(const CommandLine& line, apps::Runner& runner) {
   double sum = 0;
   for (const double w : result.weights) sum += w;
   std::printf("  loss %.12g, sum of weights %.12g\n", result.loss, sum);
+  apps::print_bits({result.weights, {&result.loss, 1}});
   return r.no_check || check(result);
 }
 

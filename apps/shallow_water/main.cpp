@@ -100,6 +100,7 @@ bool run(const CommandLine& line, apps::Runner& runner) {
   double squares = 0;
   for (const double h : outcome.h) squares += h * h;
   std::printf("  after %.10g s, the sum of the squared heights is %.15g\n", outcome.time, squares);
+  apps::print_bits({outcome.h, outcome.hu, outcome.hv});
   if (!r.picture.empty()) draw(r.picture, lake, outcome);
   return r.no_check || check(lake, outcome);
 }
