@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace refrain::net {
 
 Mailbox::Mailbox(std::unique_ptr<Transport> transport, Mismatch mismatch, KindName kind_name)
@@ -38,13 +40,23 @@ void Mailbox::await(const Header& expected, const Where& where, Take take) {
   hand_over(awaited, std::move(come.mapped()));
 }
 
+void Mailbox::serve(std::uint32_t kind, Take take) {
+  served_[kind] = std::move(take);
+  if (!served_[kind]) return;
+  for (Message& message : std::exchange(kept_, {})) {
+    if (message.header().kind == kind) served_[kind](std::move(message));
+    else kept_.push_back(std::move(message));
+  }
+}
+
 bool Mailbox::poll() {
   for (bool any = false;; any = true) {
     std::optional<Message> found = transport_->poll();
     if (!found) return any;
     Message message = std::move(*found);
     if (const auto served = served_.find(message.header().kind); served != served_.end()) {
-      served->second(std::move(message));
+      if (served->second) served->second(std::move(message));
+      else kept_.push_back(std::move(message));
       continue;
     }
     all_received_.fetch_add(1, std::memory_order_relaxed);

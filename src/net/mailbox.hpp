@@ -58,8 +58,8 @@ class Mailbox {
   /// The message, which has at least as many bytes as `expected` says, is taken when it comes, on the thread that polls,
   /// or here if it has come.
   void await(const Header& expected, const Where& where, Take take);
-  /// Before anything is polled: messages of this kind have no number.
-  void serve(std::uint32_t kind, Take take) { served_[kind] = std::move(take); }
+  /// While nobody polls: messages of this kind have no number. Null: they are kept for who serves the kind next.
+  void serve(std::uint32_t kind, Take take);
   /// The header of one.
   [[nodiscard]] Header beside(Rank to, std::uint32_t kind) const {
     return {.from = rank(), .to = to, .kind = kind};
@@ -90,6 +90,7 @@ class Mailbox {
   const Mismatch mismatch_;
   const KindName kind_name_;
   std::map<std::uint32_t, Take> served_;                      ///< by kind
+  std::vector<Message> kept_;                                 ///< of kinds whose Take is null
   std::vector<std::uint64_t> sent_, received_;                ///< numbers given out, by rank
   std::atomic<std::uint64_t> all_sent_{0}, all_received_{0};  ///< relaxed: counts
   mutable std::mutex mutex_;

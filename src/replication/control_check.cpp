@@ -203,10 +203,8 @@ ControlCheck::ControlCheck(net::Mailbox& mailbox, CheckKinds kinds, std::size_t 
                 [shared = shared_](const net::Message& message) { shared->take(message); });
 }
 
-// The mailbox may outlive its programs.
-ControlCheck::~ControlCheck() {
-  shared_->mailbox.serve(shared_->kinds.tell, [](const net::Message&) {});
-}
+// The mailbox may outlive its programs. Another rank may have begun the next one, and ask about that.
+ControlCheck::~ControlCheck() { shared_->mailbox.serve(shared_->kinds.tell, nullptr); }
 
 void ControlCheck::end_call() {
   if (!in_call_) return;

@@ -82,6 +82,29 @@ struct Mailboxes {
   std::vector<std::unique_ptr<Mailbox>> boxes;
 };
 
+TEST(Mailbox, KeepsWhatNobodyServesYet) {
+  Mailboxes all(2, 1);
+  std::vector<std::uint64_t> taken;
+  all.boxes[1]->serve(7, nullptr);
+  all.boxes[1]->serve(8, nullptr);
+  const auto send = [&](std::uint32_t kind, std::uint64_t call) {
+    Header header = all.boxes[0]->beside(1, kind);
+    header.call = call;
+    all.boxes[0]->send(Message(header));
+    all.poll_all();
+  };
+  send(7, 1);
+  send(8, 2);
+  send(7, 3);
+  EXPECT_TRUE(taken.empty());
+  all.boxes[1]->serve(7, [&](const Message& message) { taken.push_back(message.header().call); });
+  EXPECT_EQ(taken, (std::vector<std::uint64_t>{1, 3}));
+  send(7, 4);
+  EXPECT_EQ(taken.back(), 4U);
+  all.boxes[1]->serve(8, [&](const Message& message) { taken.push_back(message.header().call); });
+  EXPECT_EQ(taken, (std::vector<std::uint64_t>{1, 3, 4, 2}));
+}
+
 TEST(Mailbox, MessagesAreTakenByTheirNumbers) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Mailboxes all(2, seed);
