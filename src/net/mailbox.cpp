@@ -73,15 +73,25 @@ bool Mailbox::poll() {
 }
 
 void Mailbox::hand_over(const Awaited& awaited, Message message) {
-  const Header &expected = awaited.expected.header, &found = message.header();
-  if (expected.kind == found.kind && expected.call == found.call &&
-      expected.argument == found.argument && expected.size <= found.size)
-    return awaited.take(std::move(message));
-  if (mismatch_) return mismatch_(awaited.expected, message);
+  const Header& expected = awaited.expected.header;
+  Header found = message.header();
+  if (expected.kind != found.kind || expected.call != found.call ||
+      expected.argument != found.argument || expected.size > found.size)
+    return refuse(awaited.expected, message);
+  try {
+    awaited.take(std::move(message));
+  } catch (const WrongMessage&) {
+    found.size = 0;
+    refuse(awaited.expected, Message(found));
+  }
+}
+
+void Mailbox::refuse(const Expected& expected, const Message& found) {
+  if (mismatch_) return mismatch_(expected, found);
   transport_->abort(fmt::format(
       "refrain: the ranks do not make the same calls, as control replication needs them to. Rank "
       "{} expects {}; it is {}",
-      rank(), text_of(awaited.expected), text_of({found, {}})));
+      rank(), text_of(expected), text_of({found.header(), {}})));
 }
 
 std::vector<Expected> Mailbox::awaited() const {

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,9 +33,15 @@ struct Expected {
 using KindName = std::string (*)(std::uint32_t kind);
 inline std::string kind_by_number(std::uint32_t kind) { return "kind " + std::to_string(kind); }
 
+/// The bytes of a message cannot be what its header says: the ranks' programs differ.
+class WrongMessage : public std::runtime_error {
+ public:
+  WrongMessage() : std::runtime_error("a message has other bytes than are expected") {}
+};
+
 class Mailbox {
  public:
-  /// What becomes of a message. It may send and await others.
+  /// What becomes of a message. It may send and await others. WrongMessage: then it is not what was expected.
   using Take = std::function<void(Message)>;
   /// Told of a message that is not what was expected: then the ranks' programs differ, and all that follows is void.
   /// Ends the run, by Transport::abort unless told otherwise.
@@ -85,6 +92,7 @@ class Mailbox {
   using Key = std::pair<Rank, std::uint64_t>;  ///< from whom, and the number
 
   void hand_over(const Awaited& awaited, Message message);
+  void refuse(const Expected& expected, const Message& found);
 
   const std::unique_ptr<Transport> transport_;
   const Mismatch mismatch_;

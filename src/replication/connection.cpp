@@ -89,10 +89,14 @@ std::string Connection::text_of(const net::Expected& expected, const net::Messag
   const std::lock_guard lock(mutex_);
   if (expected.header.kind == number_of(MessageKind::error))
     return ended(rank(), expected.header.from, error_);
+  const net::Header &wanted = expected.header, &got = found.header();
+  const bool is_of_another_size =
+      wanted.kind == got.kind && wanted.call == got.call && wanted.argument == got.argument;
   return fmt::format(
       "refrain: the ranks do not make the same calls, as control replication needs them to: rank "
-      "{} waits for {}; what it has got is {}",
-      rank(), mailbox_.text_of(expected), mailbox_.text_of({found.header(), {}}));
+      "{} waits for {}; what it has got is {}{}",
+      rank(), mailbox_.text_of(expected), mailbox_.text_of({got, {}}),
+      is_of_another_size ? ", for another number of points" : "");
 }
 
 void Connection::note_error(const std::string& error) {

@@ -5,7 +5,6 @@
 #include <new>
 #include <utility>
 
-#include "base/assert.hpp"
 #include "launch/future_state.hpp"
 #include "memory/accumulator.hpp"
 #include "memory/mover.hpp"
@@ -56,8 +55,10 @@ void run_send(Node& node, Execution& execution) {
   if (execution.failure == nullptr) {
     Writer trailer;
     if (exec::Failure::any())
-      if (const auto poisoned = values.instance->poison.at(values.points); !poisoned.empty())
+      if (const auto poisoned = values.instance->poison.at(values.points); !poisoned.empty()) {
+        begin_trailer(trailer, values.bytes());
         write(trailer, poisoned, *values.failures);
+      }
     net::Message message(sized(values.header, values.bytes() + trailer.bytes().size()));
     memory::pack(*values.points, *values.instance, values.value_size, message.bytes().data());
     if (!trailer.bytes().empty())
@@ -73,6 +74,8 @@ template <class TakeIn>
 void end(exec::LaterCompletion later, TakeIn take_in) {
   try {
     take_in();
+  } catch (const net::WrongMessage&) {
+    throw;         // the run ends
   } catch (...) {  // no memory
     return later.fail(std::current_exception());
   }
@@ -80,13 +83,12 @@ void end(exec::LaterCompletion later, TakeIn take_in) {
 }
 
 void take_values(const Values& values, const net::Message& message) {
+  Reader trailer = trailer_of(message.bytes(), values.bytes());
   memory::unpack(*values.points, *values.instance, values.value_size, message.bytes().data());
   if (exec::Failure::any()) values.instance->poison.write(values.points, nullptr);
-  const auto trailer = message.bytes().subspan(values.bytes());
-  if (trailer.empty()) return;
-  Reader reader(trailer);
+  if (trailer.at_end()) return;
   for (const analysis::Poisoned& each :
-       read_poisoned(reader, values.points->dim(), *values.failures))
+       read_poisoned(trailer, values.points->dim(), *values.failures))
     values.instance->poison.write(each.points, each.failure);
 }
 
@@ -113,7 +115,7 @@ void lose(const Take& take, const FailureRef& failure) {
 
 void take_contributions(Take& take, net::Message message) {
   Incoming& incoming = *take.incoming;
-  Reader trailer(std::as_const(message).bytes().subspan(incoming.offsets.back()));
+  Reader trailer = trailer_of(std::as_const(message).bytes(), incoming.offsets.back());
   while (!trailer.at_end()) {
     const std::size_t section = trailer.number();
     incoming.failed[section] = take.failures->read(trailer);
@@ -197,7 +199,7 @@ struct FutureValues {
 };
 
 void settle(refrain::detail::FutureState& state, std::size_t rank, std::string_view value) {
-  REFRAIN_ASSERT(value.size() == state.type().size, "a value is one of the future's type");
+  if (value.size() != state.type().size) throw net::WrongMessage();
   std::memcpy(state.storage(rank), value.data(), value.size());
   state.constructed(rank);
   state.finish(rank);
@@ -244,6 +246,7 @@ void take_future(const FutureValues& values, const net::Message& message) {
     }
     settle(state, rank, reader.text());
   }
+  if (!reader.at_end()) throw net::WrongMessage();
 }
 
 void run_receive_future(Node& node, Execution& execution) {
@@ -281,6 +284,7 @@ void Outgoing::send(net::Mailbox& mailbox, KnownFailures& failures) {
   Writer trailer;
   for (std::size_t section = 0; section < failed_.size(); ++section) {
     if (failed_[section] == nullptr) continue;
+    if (trailer.bytes().empty()) begin_trailer(trailer, bytes_.size());
     trailer.number(section);
     failures.write(trailer, failed_[section]);
   }

@@ -2,17 +2,30 @@
 
 #include <utility>
 
-#include "base/assert.hpp"
 #include "base/text.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::replication {
 
 std::span<const std::byte> Reader::take(std::size_t size) {
-  REFRAIN_ASSERT(size <= bytes_.size(), "a message has all that it says it has");
+  if (size > bytes_.size()) throw net::WrongMessage();
   const auto taken = bytes_.first(size);
   bytes_ = bytes_.subspan(size);
   return taken;
+}
+
+namespace {
+
+std::uint64_t trailer_mark(std::size_t size) { return 0x72656c6961727421 + size; }
+
+}  // namespace
+
+void begin_trailer(Writer& to, std::size_t size) { to.number(trailer_mark(size)); }
+
+Reader trailer_of(std::span<const std::byte> message, std::size_t size) {
+  Reader trailer(message.subspan(size));
+  if (!trailer.at_end() && trailer.number() != trailer_mark(size)) throw net::WrongMessage();
+  return trailer;
 }
 
 void KnownFailures::write(Writer& to, const exec::FailureRef& failure) {

@@ -16,6 +16,7 @@
 
 #include "analysis/poison.hpp"
 #include "graph/failure.hpp"
+#include "net/mailbox.hpp"
 
 namespace refrain::replication {
 
@@ -36,6 +37,7 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
+/// What it is asked for and does not have is a net::WrongMessage.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -55,6 +57,11 @@ class Reader {
   std::span<const std::byte> take(std::size_t size);
   std::span<const std::byte> bytes_;
 };
+
+/// Behind `size` bytes of values: begins with a word that says so, which values of a message that is too long do not.
+void begin_trailer(Writer& to, std::size_t size);
+/// What comes after that word; nothing where a message ends with its values. WrongMessage where another word is there.
+Reader trailer_of(std::span<const std::byte> message, std::size_t size);
 
 /// The failures of a program that its shard knows of. Any thread.
 class KnownFailures {

@@ -138,6 +138,18 @@ TEST(Mailbox, MessagesAreTakenByTheirNumbers) {
   }
 }
 
+TEST(Mailbox, WhatTakesAMessageMayFindThatItIsAnother) {
+  std::vector<Header> found;
+  Mailboxes all(2, 1,
+                [&](const Expected&, const Message& came) { found.push_back(came.header()); });
+  all.boxes[0]->send(Message(all.boxes[0]->next_to(1, 3, 17, 0)));
+  all.boxes[1]->await(all.boxes[1]->next_from(0, 3, 17, 0), {},
+                      [](const Message&) { throw WrongMessage(); });
+  all.poll_all();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].call, 17U);
+}
+
 TEST(Mailbox, AnotherMessageThanExpectedIsAMismatch) {
   std::vector<std::pair<Header, Header>> found;
   Mailboxes all(2, 1, [&](const Expected& expected, const Message& came) {
