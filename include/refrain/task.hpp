@@ -109,8 +109,14 @@ inline constexpr ValueOps argument_ops = [] {
   ops.hash = [](const void* values) {
     std::uint64_t hash = 0;
     const auto mix = [&hash]<class T>(const ValueSlot<T>& slot) {
-      if constexpr (has_equal_bytes<T>)
-        if (const T* value = std::get_if<0>(&slot)) hash = mix_bytes(hash, value, sizeof(T));
+      if constexpr (has_equal_bytes<T>) {
+        if (const T* value = std::get_if<0>(&slot)) {
+          hash = mix_bytes(hash, value, sizeof(T));
+        } else if (const auto* of_points = std::get_if<2>(&slot)) {
+          static_assert(sizeof(PointValue<T>) == sizeof(T), "there is nothing between the values");
+          hash = mix_bytes(hash, of_points->data(), of_points->size() * sizeof(T));
+        }
+      }
     };
     std::apply([&](const auto&... slots) { (mix(slots), ...); },
                *static_cast<const Values*>(values));
