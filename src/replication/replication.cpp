@@ -1,5 +1,7 @@
 #include "replication/replication.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -8,7 +10,9 @@
 #include <tuple>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
+#include "data/projection.hpp"
 #include "data/region_tree.hpp"
 #include "launch/call_identity.hpp"
 #include "launch/future_state.hpp"
@@ -43,6 +47,22 @@ AnyRegion whole_of(const Requirement& r) {
   if (r.partition.tree == nullptr) return r.region;
   data::RegionTree& tree = *r.partition.tree;
   return tree.handle(tree.partition(r.partition.index).parent);
+}
+
+/// Whether the points that run here use what `users`, which every shard has, says of them. Not so where projection or
+/// sharding answer differently when they are asked again.
+bool fits(const shard::Users& users, const LaunchPlan& plan, std::size_t argument) {
+  const std::vector<shard::Use> uses = users.own_uses();
+  auto use = uses.begin();
+  for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
+    const IndexSpaceRef& points = plan.own.arguments[rank * plan.argument_count + argument].points;
+    if (points->empty()) continue;
+    if (use == uses.end() || use->launch_rank != plan.own.points[rank].launch_rank ||
+        use->points != points)
+      return false;
+    ++use;
+  }
+  return use == uses.end();
 }
 
 /// Contributions are in the order of launch points, and of the arguments of each.
@@ -139,7 +159,12 @@ bool Replication::runs_here(const LaunchRequest& request) {
 IndexSpaceRef Replication::own_points(const LaunchRequest& request, const IndexSpaceRef& domain) {
   if (request.domain == nullptr)
     return runs_at_ == me_ ? domain : data::IndexSpace::empty_space(domain->dim());
-  return ranks_.sharding(request).own_points(domain, me_, shards_);
+  const shard::Sharding sharding = ranks_.sharding(request);
+  try {
+    return sharding.own_points(domain, me_, shards_);
+  } catch (const UsageError& error) {
+    throw UsageError(runtime::launch_name(request) + ": " + error.what());
+  }
 }
 
 std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& plan,
@@ -178,6 +203,13 @@ std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& pla
     made->users.push_back(
         steps_.users().group({steps_.users().pieces(dim, colours, std::move(spaces)), partitioned,
                               r.projection, plan.points.domain, *made->sharding}));
+    if (!fits(*made->users.back(), plan, i))
+      throw UsageError(fmt::format(
+          "{}: projection {} or sharding {} gives the launch's points other pieces, or other "
+          "shards, when it is asked again; it has to be a pure function of the point",
+          who, data::describe(r.projection.impl()), made->sharding->describe()));
+    const std::uint64_t answers[] = {made->token, made->users.back()->assignment()};
+    made->token = hash_bytes(answers, sizeof answers);
   }
   return made;
 }

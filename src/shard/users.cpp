@@ -111,6 +111,11 @@ std::vector<Use> Users::own_uses() const {
   return uses;
 }
 
+std::uint64_t Users::assignment() const {
+  return hash_bytes(piece_of_.data(), piece_of_.size() * sizeof(std::uint32_t),
+                    hash_bytes(shard_of_.data(), shard_of_.size() * sizeof(ShardId)));
+}
+
 PiecesRef UserTable::pieces(int dim, const IndexSpaceRef& colours,
                             std::vector<IndexSpaceRef> spaces) {
   std::uint64_t hash = colours->id() + static_cast<std::uint64_t>(dim);

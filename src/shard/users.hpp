@@ -84,6 +84,10 @@ class Users {
   /// What this shard's points use, in launch order.
   [[nodiscard]] std::vector<Use> own_uses() const;
 
+  /// A hash of which piece and which shard each launch point has: the same on every shard, if projection and sharding are
+  /// pure.
+  [[nodiscard]] std::uint64_t assignment() const;
+
   [[nodiscard]] bool is_group() const { return argument_.pieces != nullptr; }
   [[nodiscard]] const GroupArgument& argument() const { return argument_; }
   [[nodiscard]] const ByShard& single() const { return single_; }
