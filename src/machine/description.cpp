@@ -13,6 +13,7 @@
 #include <optional>
 #include <ranges>
 
+#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "machine/machine.hpp"
@@ -323,9 +324,17 @@ Machine parse_json(std::string text, const std::string& file) {
   return JsonForm().read(JsonFile(std::move(text), file).root());
 }
 
+namespace {
+
+// A file may be called "emulated.json"; only "emulated" and "emulated:..." are the short form.
+bool is_short_form(std::string_view description) {
+  return description == "emulated" || description.starts_with("emulated:");
+}
+
+}  // namespace
+
 Machine load(std::string_view description) {
-  // A file may be called "emulated.json"; only "emulated" and "emulated:..." are the short form.
-  const bool emulated = description == "emulated" || description.starts_with("emulated:");
+  const bool emulated = is_short_form(description);
   if (emulated || description.empty()) {
     // Looking takes some twenty milliseconds, and a machine does not change while the process lives.
     static const Hardware hardware = find_hardware();
@@ -410,6 +419,17 @@ std::string runs_on(const Processor& processor) {
 }
 
 }  // namespace
+
+std::string to_outline(const Machine& machine, std::string_view description) {
+  std::string text = fmt::format(
+      "cores: {}, GPUs: {}, NUMA domains: {}", machine.processors(ProcessorKind::cpu).size(),
+      machine.processors(ProcessorKind::gpu).size(), machine.memories(MemoryKind::system).size());
+  if (!description.empty() && !is_short_form(description)) {
+    const std::string all = to_json(machine);
+    text += fmt::format(", description {:016x}", hash_bytes(all.data(), all.size()));
+  }
+  return text;
+}
 
 std::string to_table(const Machine& machine) {
   std::vector<std::vector<std::string>> processors{

@@ -134,6 +134,9 @@ Machine parse_json(std::string text, const std::string& file);
 std::string in_ranges(const std::vector<int>& numbers);
 /// The machine as a JSON description that parse_json reads back.
 std::string to_json(const Machine& machine);
+/// What of the machine has to be the same in all processes of a run, for people: how many cores, GPUs and NUMA domains it
+/// has, and where a file describes it, a hash of all that the file says. Of a machine as found the rest may differ a little.
+std::string to_outline(const Machine& machine, std::string_view description);
 /// The machine as aligned tables for people.
 std::string to_table(const Machine& machine);
 

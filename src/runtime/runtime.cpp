@@ -75,10 +75,21 @@ void silence() {
   close(nowhere);
 }
 
-/// The same; the first time it connects the process.
+/// What has to be the same on all ranks. A description that this rank cannot read differs from those of the others.
+std::vector<net::Item> agreed_items(const Options& options) {
+  std::vector<net::Item> items = items_of(options);
+  try {
+    items.push_back(
+        {"the machine", machine::to_outline(machine::load(options.machine), options.machine)});
+  } catch (const InputError& error) { items.push_back({"the machine", error.what()}); }
+  return items;
+}
+
+/// This process's; the first time it connects the process.
 replication::Connection* connection_for(const Options& options) {
   const bool is_first = replication::Connection::get() == nullptr;
-  replication::Connection* const connection = replication::Connection::make(items_of(options));
+  replication::Connection* const connection =
+      replication::Connection::make(is_first ? agreed_items(options) : std::vector<net::Item>());
   if (connection == nullptr || !is_first) return connection;
   if (connection->rank() != 0 && options.output == Options::Output::first) silence();
   connection->set_limit(options.hang_after * 1'000'000'000);
