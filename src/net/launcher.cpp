@@ -7,7 +7,6 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <vector>
 
 #include "refrain/error.hpp"
@@ -41,9 +40,11 @@ std::vector<fs::path> folders() {
   return found;
 }
 
-Connect load(const Launched& launched) {
+}  // namespace
+
+Connect find_library(const Launched& launched, std::span<const fs::path> folders) {
   std::string looked;
-  for (const fs::path& folder : folders()) {
+  for (const fs::path& folder : folders) {
     const fs::path file = folder / library_of(launched.mpi);
     if (std::error_code ignored; !fs::exists(file, ignored)) {
       looked += "\n  " + folder.string();
@@ -66,8 +67,6 @@ Connect load(const Launched& launched) {
       launched.by, library_of(launched.mpi), looked,
       launched.mpi == Mpi::open_mpi ? "Open MPI (libopenmpi-dev)" : "MPICH (libmpich-dev)"));
 }
-
-}  // namespace
 
 std::optional<Launched> find_launcher(const Environment& environment) {
   const auto value_of = [&](const char* name) {
@@ -118,7 +117,8 @@ std::unique_ptr<Transport> connect() {
   const auto launched = find_launcher([](const char* name) { return std::getenv(name); });
   if (!launched) return nullptr;
   std::array<char, 512> error{};
-  std::unique_ptr<Transport> transport(load(*launched)(kVersion, error.data(), error.size()));
+  std::unique_ptr<Transport> transport(
+      find_library(*launched, folders())(kVersion, error.data(), error.size()));
   if (transport == nullptr)
     throw InputError(
         fmt::format("this program was started by {}, but {}", launched->by, error.data()));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -366,6 +367,25 @@ TEST(Launcher, IsToldByTheEnvironment) {
   EXPECT_EQ(launcher_in({{"REFRAIN_NET", "alone"}, {"SLURM_STEP_NUM_TASKS", "4"}}), "alone");
   EXPECT_EQ(launcher_in({{"REFRAIN_NET", "mpich"}, {"PMIX_RANK", "1"}}), "MPICH 0");
   EXPECT_THROW(launcher_in({{"REFRAIN_NET", "mpi"}}), InputError);
+}
+
+// As where Refrain was built without MPI, and mpirun starts a program.
+TEST(Launcher, SaysThatThereIsNoLibrary) {
+  const std::filesystem::path nowhere[] = {"/nowhere/lib", "/nowhere/else"};
+  const auto message = [&](const Launched& launched) {
+    try {
+      static_cast<void>(find_library(launched, nowhere));
+    } catch (const InputError& error) { return std::string(error.what()); }
+    return std::string("found");
+  };
+  EXPECT_EQ(message({Mpi::open_mpi, "Open MPI's mpirun (OMPI_COMM_WORLD_SIZE is set)", 4}),
+            "this program was started by Open MPI's mpirun (OMPI_COMM_WORLD_SIZE is set), but "
+            "Refrain was built without this kind of MPI: librefrain_net_openmpi.so is in none of\n"
+            "  /nowhere/lib\n  /nowhere/else\n"
+            "Build Refrain where the headers of Open MPI (libopenmpi-dev) are installed, set "
+            "REFRAIN_NET_PATH to the library's folder, or REFRAIN_NET=alone to run without other "
+            "ranks");
+  EXPECT_NE(message({Mpi::mpich, "a launcher", 4}).find("MPICH (libmpich-dev)"), std::string::npos);
 }
 
 }  // namespace
