@@ -1,6 +1,7 @@
 // A program that several ranks run, and that goes wrong as its first argument says: ranks_faults MODE [FLAGS]. What it
 // has to say then is in CMakeLists.txt. Rank 1 is the odd one.
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -8,7 +9,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -17,6 +21,8 @@
 #include <vector>
 
 #include "refrain/refrain.hpp"
+#include "runtime/runtime_impl.hpp"
+#include "shard/sharding.hpp"
 
 namespace {
 
@@ -50,7 +56,22 @@ struct World {
   bool odd;  ///< this is rank 1
   Region<1> cells = ctx.region(Rect1{0, 29}, Cell::a, Cell::b);
   Partition<1> blocks = ctx.blocks(cells, 6);
+  std::vector<double> memory =
+      std::vector<double>(30);  ///< to be attached; longer than the context
 };
+
+/// Messages of all kinds: data, contributions of values, agreements.
+void run_for_ever(World& w) {
+  const auto shifted = w.ctx.halo(w.blocks, 1);
+  for (;;) {
+    for (int i = 0; i < 20; ++i) {
+      w.ctx.launch(add, 6, w.blocks[Cell::a]);
+      w.ctx.launch(sum, 6, shifted[Cell::a]);
+    }
+    static_cast<void>(w.ctx.reduce(w.ctx.launch(sum, 6, shifted[Cell::a]), Sum{}).get());
+    w.ctx.fence();
+  }
+}
 
 /// What goes wrong, after a program that is right so far.
 const std::map<std::string, std::function<void(World&)>>& modes() {
@@ -87,6 +108,57 @@ const std::map<std::string, std::function<void(World&)>>& modes() {
        [](World& w) {
          auto a = w.ctx.access<ReadWrite>(w.cells[Cell::a]);
          a[7] = w.odd ? 3 : 4;
+       }},
+      {"per-point",
+       [](World& w) {
+         w.ctx.launch(set, 6, w.blocks[Cell::a],
+                      per_point([&](Point1 p) { return w.odd && p == 4 ? 2.0 : 1.0; }));
+       }},
+      {"attach",
+       [](World& w) {
+         w.ctx.attach(w.cells, w.odd ? Cell::a : Cell::b, w.memory.data());
+         w.ctx.launch(set, 6, w.blocks[Cell::a], 1.0);
+         w.ctx.fence();
+       }},
+      {"attach-once",
+       [](World& w) {
+         if (w.odd) w.ctx.attach(w.cells, Cell::b, w.memory.data());
+         w.ctx.launch(set, 6, w.blocks[Cell::b], 1.0);
+         w.ctx.fence();
+       }},
+      {"detach",
+       [](World& w) {
+         std::vector<double> others(30);
+         w.ctx.attach(w.cells, Cell::a, w.memory.data());
+         w.ctx.attach(w.cells, Cell::b, others.data());
+         w.ctx.launch(set, 6, w.blocks[Cell::a], 1.0);
+         w.ctx.launch(set, 6, w.blocks[Cell::b], 1.0);
+         w.ctx.detach(w.cells, w.odd ? Cell::a : Cell::b);
+         w.ctx.detach(w.cells, w.odd ? Cell::b : Cell::a);
+         w.ctx.fill(w.cells, Cell::a, 1.0);
+       }},
+      {"detach-once",
+       [](World& w) {
+         w.ctx.attach(w.cells, Cell::a, w.memory.data());
+         if (!w.odd) w.ctx.detach(w.cells, Cell::a);
+         w.ctx.launch(set, 6, w.blocks[Cell::a], 1.0);
+         w.ctx.fence();
+       }},
+      // Functions that are not pure: by the process, and by how often they were asked.
+      {"projection",
+       [](World& w) {
+         const auto turn = Projection::function("turn", [](const Point3& p, std::uint64_t) {
+           return Point3{(p[0] + (processes().rank == 1)) % 6, 0, 0};
+         });
+         w.ctx.launch(add, 6, w.blocks.at(turn)[Cell::a]);
+       }},
+      {"drifting",
+       [](World& w) {
+         const auto drift = Projection::function("drift", [](const Point3& p, std::uint64_t) {
+           static Coord asked = 0;
+           return Point3{(p[0] + asked++ / 6) % 6, 0, 0};
+         });
+         w.ctx.launch(add, 6, w.blocks.at(drift)[Cell::a]);
        }},
       {"destroy",
        [](World& w) {
@@ -200,6 +272,24 @@ const std::map<std::string, std::function<void(World&)>>& modes() {
            if (w.ctx.is_output_shard()) std::printf("told: %s\n", error.what());
          }
        }},
+      // An error that one rank has and catches: it goes on without the call.
+      {"catches",
+       [](World& w) {
+         const auto value = [&](Point1 p) {
+           if (w.odd && p == 5) throw std::runtime_error("not here");
+           return 1.0;
+         };
+         try {
+           w.ctx.launch(set, 6, w.blocks[Cell::a], per_point(value));
+         } catch (const Error&) {}
+       }},
+      {"mapper",
+       [](World& w) {
+         try {
+           w.ctx.launch(add, 6, w.blocks[Cell::b]);
+         } catch (const Error&) {}
+       }},
+      {"divided", [](World& w) { w.ctx.launch(add, 6, w.blocks[Cell::b]); }},
       {"exit",
        [](World& w) {
          if (w.odd) std::exit(0);
@@ -208,11 +298,9 @@ const std::map<std::string, std::function<void(World&)>>& modes() {
       {"kill",
        [](World& w) {
          if (w.odd) raise(SIGKILL);
-         for (;;) {
-           w.ctx.launch(add, 6, w.blocks[Cell::a]);
-           w.ctx.fence();
-         }
+         run_for_ever(w);
        }},
+      {"for-ever", run_for_ever},
       {"sleeps",
        [](World& w) {
          if (w.odd) std::this_thread::sleep_for(std::chrono::hours(1));
@@ -234,14 +322,92 @@ void run_mode(Context& ctx, const std::string& mode) {
   if (ctx.is_output_shard()) std::printf("the sum is %g\n", all);
 }
 
+// --- before the ranks are connected -----------------------------------------------------------------------
+
+/// Whether this is rank 1.
+bool is_odd() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (const char* const rank = std::getenv(name)) return std::strcmp(rank, "1") == 0;
+  return false;
+}
+
+int make_file(int number, const std::string& bytes) {
+  const int file = memfd_create("fault", 0);
+  if (file < 0 || write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
+    std::abort();
+  return dup2(file, number);
+}
+
+/// Goes on as a program that differs in its last byte.
+void run_other_binary() {
+  std::ifstream own("/proc/self/exe", std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(own), {}};
+  bytes += '\0';
+  char name[] = "ranks_faults", mode[] = "right";
+  char* const arguments[] = {name, mode, nullptr};
+  fexecve(make_file(99, bytes), arguments, environ);
+  std::abort();
+}
+
+/// File 99.
+void describe_machine(const std::string& capacity, int cores = 2) {
+  make_file(99, R"({"memories": [{"name": "all", "kind": "system", "capacity": ")" + capacity +
+                    R"("}], "processors": [{"name": "core", "kind": "cpu", "count": )" +
+                    std::to_string(cores) + R"(, "memories": ["all"]}]})");
+}
+
+// --- runtimes of this test --------------------------------------------------------------------------------
+
+/// Throws on rank 1, for one task.
+class OddMapper final : public Mapper {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "odd"; }
+  void map(const MappingInput& input, MappingOutput& /*output*/) override {
+    if (processes().rank == 1 && input.task == "add") throw std::runtime_error("no idea");
+  }
+};
+
+/// Sharding functions that are not right, by their number.
+shard::ShardId wrong_shard(const Point3& point, const Rect<3>& /*bounds*/, shard::ShardId shards,
+                           std::uint64_t key) {
+  static shard::ShardId asked = 0;
+  const auto at = static_cast<shard::ShardId>(point[0]);
+  switch (key) {
+    case 1: return point[0] == 3 ? 7 : at % shards;          // there is no shard 7
+    case 2: return (at + (processes().rank == 1)) % shards;  // by the process
+    default: return (at + asked++ / 6) % shards;             // by how often it was asked
+  }
+}
+
+/// The program on a runtime that this test has made, for what no option asks for.
+void run_on(const std::string& mode, const Options& options) {
+  runtime::World world = runtime::World::of_process(options);
+  if (mode.starts_with("sharding"))
+    world.sharding = [key = std::strtoull(mode.c_str() + 9, nullptr, 10)](const LaunchRequest& it) {
+      return it.task->name() == "add" ? shard::Sharding::function("wrong", wrong_shard, key)
+                                      : shard::Sharding::blocked();
+    };
+  Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
+  if (mode == "mapper") runtime.set_mapper(std::make_unique<OddMapper>());
+  runtime.run([&](Context& ctx) { run_mode(ctx, mode == "mapper" ? mode : "divided"); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "flags") {
     // Before anybody has read them.
-    const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
-    if (rank != nullptr && *rank == '1') setenv("REFRAIN_ARGS", "--refrain:window 17", 1);
+    if (is_odd()) setenv("REFRAIN_ARGS", "--refrain:window 17", 1);
+  } else if (mode == "binary") {
+    if (is_odd()) run_other_binary();
+  } else if (mode == "machine" || mode == "no-machine") {
+    // One name of a file, that is another one on rank 1, or none.
+    if (mode == "machine" || !is_odd()) describe_machine(is_odd() ? "2GiB" : "1GiB");
+    setenv("REFRAIN_ARGS", "--refrain:machine /proc/self/fd/99", 1);
+  } else if (mode == "cores") {
+    setenv("REFRAIN_ARGS", "--refrain:machine /proc/self/fd/99", 1);
+    describe_machine("1GiB", is_odd() ? 3 : 4);
   } else if (mode == "second") {
     try {
       const Runtime first;
@@ -250,11 +416,18 @@ int main(int argc, char** argv) {
       if (processes().rank == 0) std::printf("%s\n", error.what());
       return 0;
     }
+  } else if (mode == "mapper" || mode.starts_with("sharding-")) {
+    try {
+      run_on(mode, parse_options(argc, argv));
+      return 0;
+    } catch (const Error& error) {
+      report_error(error.what());
+      return 1;
+    }
   } else if (!modes().contains(mode)) {
     std::fprintf(stderr, "ranks_faults MODE\n");
     return 2;
   }
-  return refrain::run(argc, argv, [&](Context& ctx) {
-    run_mode(ctx, mode == "flags" || mode == "second" ? "right" : mode);
-  });
+  return refrain::run(
+      argc, argv, [&](Context& ctx) { run_mode(ctx, modes().contains(mode) ? mode : "right"); });
 }
