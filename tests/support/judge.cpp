@@ -15,7 +15,7 @@ namespace {
 using exec::NodeKind;
 
 const char* kind_name(NodeKind kind) {
-  constexpr std::array names{"task", "copy", "fill", "fold", "access", "attach", "detach", "other"};
+  constexpr std::array names{"task", "copy", "fill", "fold", "access", "detach", "other"};
   return names[static_cast<std::size_t>(kind)];
 }
 
