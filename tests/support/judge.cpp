@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
+#include <set>
 #include <tuple>
 
 #include "exec/fiber.hpp"
+#include "support/order.hpp"
 #include "support/text.hpp"
 
 namespace refrain::test {
@@ -19,8 +22,15 @@ const char* kind_name(NodeKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+const char* role_name(Role role) {
+  constexpr std::array names{"call", "move", "send",        "receive",
+                             "give", "take", "send future", "receive future"};
+  return names[static_cast<std::size_t>(role)];
+}
+
 std::string describe(const Program& program, const NaiveOperation& o) {
   std::string text = fmt::format("{} of call {} point {}", kind_name(o.kind), o.call, o.rank);
+  if (o.role > Role::move) text = fmt::format("{} ({}, shard {})", text, role_name(o.role), o.peer);
   if (o.argument >= 0) text += fmt::format(" argument {}", o.argument);
   if (o.field >= 0)
     text += fmt::format(", tree {}.f{} {} memory {} -> {}", o.tree, o.field, to_text(o.points),
@@ -38,37 +48,18 @@ std::string describe_work(const analysis::LoggedOperation& o) {
                         o.target);
   return text;
 }
-std::string describe(const analysis::LoggedOperation& o) {
-  return fmt::format("[{}] {}", o.seq, describe_work(o));
-}
 
 bool moves_data(NodeKind kind) {
   return kind == NodeKind::copy || kind == NodeKind::fill || kind == NodeKind::fold;
+}
+/// Has each point an operation of its own?
+bool is_per_point(const NaiveOperation& o) {
+  return o.role == Role::move || o.role == Role::send || o.role == Role::receive;
 }
 /// Is it logged with a field and points?
 bool has_data(NodeKind kind) {
   return moves_data(kind) || kind == NodeKind::access || kind == NodeKind::detach;
 }
-
-/// A square of bits: row i holds what comes before i.
-class Order {
- public:
-  explicit Order(std::size_t n) : words_((n + 63) / 64), bits_(n * words_) {}
-  void add(int before, int after) { bits_[row(after) + word(before)] |= Mask{1} << (before % 64); }
-  [[nodiscard]] bool has(int before, int after) const {
-    return (bits_[row(after) + word(before)] >> (before % 64) & 1) != 0;
-  }
-  /// Adds everything that comes before `before`.
-  void inherit(int before, int after) {
-    for (std::size_t w = 0; w < words_; ++w) bits_[row(after) + w] |= bits_[row(before) + w];
-  }
-
- private:
-  [[nodiscard]] std::size_t row(int i) const { return static_cast<std::size_t>(i) * words_; }
-  static std::size_t word(int i) { return static_cast<std::size_t>(i) / 64; }
-  std::size_t words_;
-  std::vector<std::uint64_t> bits_;
-};
 
 struct Link {
   int from, to;
@@ -79,7 +70,7 @@ struct Link {
 Order close(std::size_t n, const std::vector<Link>& links) {
   std::vector<std::vector<int>> before(n);
   for (const Link& l : links) before[static_cast<std::size_t>(l.to)].push_back(l.from);
-  Order order(n);
+  Order order(n, n);
   for (int i = 0; i < static_cast<int>(n); ++i)
     for (const int b : before[static_cast<std::size_t>(i)]) {
       order.add(b, i);
@@ -95,26 +86,22 @@ class Matcher {
     for (std::size_t i = 0; i < logged.operations.size(); ++i) {
       const auto& o = logged.operations[i];
       by_key_[key(o.kind, o.call, o.rank, o.argument)].push_back(static_cast<int>(i));
-      if (o.kind == NodeKind::other) others_.push_back(static_cast<int>(i));
     }
   }
 
-  /// The logged operation for each naive one; text where one is lacking or left over.
   std::string match(std::vector<int>& to) {
     std::string text;
-    std::size_t other = 0;
     for (const NaiveOperation& o : naive_.operations) {
-      int found = -1;
-      if (o.kind == NodeKind::other) found = other < others_.size() ? others_[other++] : -1;
-      else found = find(o);
+      const int found = find(o);
       if (found < 0) text += "lacking: " + describe(program_, o);
       else take(taken_[static_cast<std::size_t>(found)], o);
       to.push_back(found);
     }
     for (std::size_t i = 0; i < taken_.size(); ++i) {
       const auto& o = logged_.operations[i];
-      const bool nothing = moves_data(o.kind) && o.kind != NodeKind::fold && o.points->empty();
-      if (!taken_[i].by_any && !nothing) text += "superfluous: " + describe(o) + "\n";
+      if (o.points ? count(taken_[i].points) != static_cast<int>(o.points->volume())
+                   : !taken_[i].by_any)
+        text += "superfluous: " + refrain::test::describe(o) + "\n";
     }
     return text;
   }
@@ -122,21 +109,27 @@ class Matcher {
  private:
   using Key = std::tuple<int, std::uint64_t, std::size_t, int>;
   static Key key(NodeKind kind, std::uint64_t call, std::size_t rank, int argument) {
-    return {static_cast<int>(kind), call, rank, moves_data(kind) ? argument : -1};
+    const bool named = moves_data(kind) || kind == NodeKind::other;
+    return {static_cast<int>(kind), call, rank, named ? argument : -1};
   }
   int find(const NaiveOperation& o) const {
     const auto found = by_key_.find(key(o.kind, o.call, o.rank, o.argument));
     if (found == by_key_.end()) return -1;
-    for (const int i : found->second) {
-      // What goes home, or to attached memory at the end, may look alike for two arguments; both analyses
-      // take them in order.
-      const Taken& taken = taken_[static_cast<std::size_t>(i)];
-      if (taken.by_any && (taken.tree != o.tree || (taken.points & o.points) != 0)) continue;
-      if (fits(o, logged_.operations[static_cast<std::size_t>(i)])) return i;
-    }
+    for (const int i : found->second)
+      if (is_free(taken_[static_cast<std::size_t>(i)], o) && fits(o, i)) return i;
     return -1;
   }
-  bool fits(const NaiveOperation& o, const analysis::LoggedOperation& l) const {
+  bool fits(const NaiveOperation& o, int number) const {
+    const auto& l = logged_.operations[static_cast<std::size_t>(number)];
+    const std::string& name = logged_.names[static_cast<std::size_t>(number)];
+    if (o.kind == NodeKind::copy) {
+      const char* const message = o.role == Role::send      ? "send"
+                                  : o.role == Role::receive ? "receive"
+                                                            : nullptr;
+      if (message != nullptr ? name != message : name == "send" || name == "receive") return false;
+    }
+    if (o.role == Role::give && name != "send") return false;
+    if (o.role == Role::take && name != "receive") return false;
     if (!has_data(o.kind)) return true;
     if (l.field != field_of(ValueKind::f64, o.field).name || l.target != o.target || !l.points)
       return false;
@@ -151,18 +144,25 @@ class Matcher {
   const Program& program_;
   const NaiveGraph& naive_;
   const ContextLog& logged_;
-  /// Which naive operations a logged one was matched with: of this tree, with these points.
+  /// Which naive operations a logged one was matched with: of this tree, with these points, of a message with this shard.
   struct Taken {
     bool by_any = false;
-    int tree = -1;
+    Role role = Role::call;
+    int tree = -1, peer = -1;
     Mask points = 0;
   };
   static void take(Taken& taken, const NaiveOperation& by) {
-    taken = {true, by.tree, taken.points | by.points};
+    taken = {true, by.role, by.tree, by.peer, taken.points | by.points};
+  }
+  /// What goes home, or to attached memory at the end, may look alike for two arguments, and so may what goes to two shards;
+  /// both analyses take them in order.
+  static bool is_free(const Taken& taken, const NaiveOperation& o) {
+    if (!taken.by_any) return true;
+    if (taken.role != o.role || taken.tree != o.tree || taken.peer != o.peer) return false;
+    return o.role == Role::take || (is_per_point(o) && (taken.points & o.points) == 0);
   }
   std::vector<Taken> taken_;
   std::map<Key, std::vector<int>> by_key_;
-  std::vector<int> others_;
 };
 
 }  // namespace
@@ -204,6 +204,7 @@ void GraphRecorder::operation(const analysis::LoggedOperation& operation) {
   if (!log.operations.empty() && log.operations.back().seq >= operation.seq)
     log.complaints.push_back("operations are not logged in ascending order: " +
                              describe(operation));
+  log.names.push_back(operation.info != nullptr ? operation.info->name : std::string());
   log.position[operation.seq] = static_cast<int>(log.operations.size());
   log.operations.push_back(operation);
 }
@@ -222,6 +223,17 @@ const ContextLog& GraphRecorder::log_of(const PointTask* parent) const {
   static const ContextLog nothing;
   const auto scope = scope_of_.find(parent);
   return scope == scope_of_.end() ? nothing : contexts_.at(scope->second);
+}
+
+std::string describe(const analysis::LoggedOperation& o) {
+  return fmt::format("[{}] {}", o.seq, describe_work(o));
+}
+
+std::string match(const Program& program, const NaiveGraph& naive, const ContextLog& logged,
+                  std::vector<int>& to) {
+  std::string text;
+  for (const std::string& complaint : logged.complaints) text += complaint + "\n";
+  return text + Matcher(program, naive, logged).match(to);
 }
 
 std::string difference(const ContextLog& expected, const ContextLog& found) {
@@ -255,10 +267,8 @@ std::string difference(const ContextLog& expected, const ContextLog& found) {
 }
 
 std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged) {
-  std::string text;
-  for (const std::string& complaint : logged.complaints) text += complaint + "\n";
   std::vector<int> to;
-  text += Matcher(program, naive, logged).match(to);
+  std::string text = match(program, naive, logged, to);
   if (!text.empty()) return text;
 
   std::vector<Link> real, defined;
@@ -287,12 +297,15 @@ std::string judge(const Program& program, const NaiveGraph& naive, const Context
 
 namespace {
 
-std::string judge_children(const Program& program, const MappingRule& mapping,
-                           const GraphRecorder& logged, const std::vector<Resolved>& statements) {
+/// The children of these statements' points; `here`: which points are judged, null for all.
+std::string judge_children(
+    const Program& program, const MappingRule& mapping, const GraphRecorder& logged,
+    const std::vector<Resolved>& statements,
+    const std::function<bool(const Resolved&, std::size_t rank)>& here = nullptr) {
   for (const Resolved& r : statements)
     for (std::size_t rank = 0; rank < r.points.size(); ++rank) {
       const PointTask& parent = r.points[rank];
-      if (parent.children.empty()) continue;
+      if (parent.children.empty() || (here && !here(r, rank))) continue;
       const NaiveGraph naive = NaiveAnalysis(program, mapping).analyse_children(r, rank);
       std::string text = judge(program, naive, logged.log_of(&parent));
       if (!text.empty())
@@ -322,6 +335,19 @@ std::string judge_all(const Program& program, const MappingRule& mapping,
   std::string text = judge(program, naive, logged.log_of(nullptr));
   if (!text.empty()) return text;
   return judge_children(program, mapping, logged, program.statements);
+}
+
+std::string judge_share(const Program& program, const MappingRule& mapping, const NaiveGraph& share,
+                        const GraphRecorder& logged) {
+  std::string text = judge(program, share, logged.log_of(nullptr));
+  if (!text.empty()) return text;
+  std::set<std::pair<const Resolved*, std::size_t>> own;
+  for (const NaiveOperation& o : share.operations)
+    if (o.kind == NodeKind::task) own.emplace(o.statement, o.part);
+  return judge_children(program, mapping, logged, program.statements,
+                        [&](const Resolved& r, std::size_t rank) {
+                          return own.contains({&r, rank});
+                        });
 }
 
 }  // namespace refrain::test

@@ -7,6 +7,9 @@
 // point, every logged operation must be matched, and the naive graph is contracted to logged operations
 // before the orders are compared. The children of every point of a nested task are
 // judged in the same way, as a program of their own.
+//
+// Of a program on several shards, the log of each is judged against the graph of its share. The order between shards is
+// judged elsewhere (judge_union.hpp).
 
 #include <map>
 #include <mutex>
@@ -24,6 +27,7 @@ struct ContextLog {
     int from, to;  ///< positions in `operations`
   };
   std::vector<analysis::LoggedOperation> operations;
+  std::vector<std::string> names;  ///< of the operations; their infos end with the runtime
   std::vector<Edge> edges;
   std::vector<std::string> complaints;  ///< about the log itself
   std::map<std::uint64_t, int> position;
@@ -57,11 +61,19 @@ class CurrentParent {
 /// Empty, or how two logs of one context differ: the same operations, and, closed under transitivity, the
 /// same order.
 std::string difference(const ContextLog& expected, const ContextLog& found);
+/// Of which logged operation each naive one is a part. Returns text where one is lacking or left over.
+std::string match(const Program& program, const NaiveGraph& naive, const ContextLog& logged,
+                  std::vector<int>& to);
+/// What a report calls a logged operation.
+std::string describe(const analysis::LoggedOperation& operation);
 /// Empty, or what is wrong with one context, in words.
 std::string judge(const Program& program, const NaiveGraph& naive, const ContextLog& logged);
 /// The program's context and those of all nested tasks. `limited`: in memories with capacities; then only
 /// programs without children are judged, and whose data found room in the memories that it was meant for.
 std::string judge_all(const Program& program, const MappingRule& mapping,
                       const GraphRecorder& logged, bool limited);
+/// The same for a shard, whose share of the program is given, and where which points of launches run.
+std::string judge_share(const Program& program, const MappingRule& mapping, const NaiveGraph& share,
+                        const GraphRecorder& logged);
 
 }  // namespace refrain::test

@@ -1,6 +1,7 @@
 #include "support/naive_analysis.hpp"
 
 #include "base/assert.hpp"
+#include "support/naive_traffic.hpp"
 
 namespace refrain::test {
 
@@ -74,6 +75,9 @@ void NaiveAnalysis::execute(const Resolved& r) {
     case Kind::destroy_partition: ++calls_; break;
     case Kind::fence: bring_home(); break;
     case Kind::remap: ++phase_; break;
+    case Kind::get:
+      if (steps_ != nullptr) gather(r.spec.future);
+      break;
     default: break;  // nothing that a graph shows
   }
 }
@@ -212,8 +216,8 @@ void NaiveAnalysis::make_valid(const Use& use, std::size_t rank) {
     if (!has(a.points, i)) continue;
     PointState& at = state(a, i);
     if (at.valid.contains(use.instance)) continue;
-    NaiveOperation operation{NodeKind::fill, 0,      rank,   use.position, a.tree,
-                             a.field,        memory, memory, Mask{1} << i, nullptr};
+    NaiveOperation operation{NodeKind::fill, 0,      rank,         use.position, a.tree,    a.field,
+                             memory,         memory, Mask{1} << i, nullptr,      Role::move};
     if (at.fill_pending) {
       const int fill = add(operation);
       edge(at.fill_producer, fill, "a fill comes after the task that makes its value");
@@ -239,10 +243,10 @@ void NaiveAnalysis::make_valid(const Use& use, std::size_t rank) {
 void NaiveAnalysis::copy_point(const ResolvedArgument& a, int point, int source, int target,
                                std::size_t rank, int position) {
   PointState& at = state(a, point);
-  const int copy =
-      add({NodeKind::copy, 0, rank, position, a.tree, a.field,
-           instances_[static_cast<std::size_t>(source)].memory,
-           instances_[static_cast<std::size_t>(target)].memory, Mask{1} << point, nullptr});
+  const int copy = add({NodeKind::copy, 0, rank, position, a.tree, a.field,
+                        instances_[static_cast<std::size_t>(source)].memory,
+                        instances_[static_cast<std::size_t>(target)].memory, Mask{1} << point,
+                        nullptr, Role::move});
   read(copy, at.uses[source], "a copy comes after the last write to its source");
   overwrite(copy, at.uses[target], "a copy comes after the last write to its target",
             "a copy comes after the reads of its target");
@@ -275,8 +279,10 @@ void NaiveAnalysis::use(int operation, const Use& use) {
 
 void NaiveAnalysis::launch(const Resolved& r) {
   ++calls_;
+  if (steps_ != nullptr) return launch_share(r);
   std::vector<int> tasks;
-  for (std::size_t rank = 0; rank < r.points.size(); ++rank) tasks.push_back(point_task(r, rank));
+  for (std::size_t rank = 0; rank < r.points.size(); ++rank)
+    tasks.push_back(point_task(r, rank, rank));
   if (r.spec.launch.future >= 0) producers_[r.spec.launch.future] = tasks;
 }
 
@@ -290,7 +296,7 @@ Placement NaiveAnalysis::place(const Resolved& r, std::size_t rank) const {
                          program_->tasks[static_cast<std::size_t>(number)].gpu, fields, phase_);
 }
 
-int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank) {
+int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank, std::size_t own_rank) {
   const std::vector<ResolvedArgument>& arguments = r.points[rank].arguments;
   const Placement placement = place(r, rank);
   ++point_;
@@ -300,28 +306,35 @@ int NaiveAnalysis::point_task(const Resolved& r, std::size_t rank) {
     uses.push_back(
         {&arguments[i], static_cast<int>(i), instance_for(arguments[i], placement.arguments[i])});
   for (const Use& u : uses)
-    if (reads(u.argument->privilege)) make_valid(u, rank);
+    if (reads(u.argument->privilege)) make_valid(u, own_rank);
   NaiveOperation operation;
-  operation.rank = rank;
+  operation.rank = own_rank;
+  operation.part = rank;
   const int task = add(operation);
   for (const Use& u : uses)
     if (u.argument->privilege != Privilege::reduce) use(task, u);
   for (const int f : r.spec.launch.futures)
     for (const int producer : producers_[f])
       edge(producer, task, "a task comes after the tasks that make its futures");
-  for (const Use& u : uses)
-    if (u.argument->privilege == Privilege::reduce) fold(u, task, rank);
+  for (const Use& u : uses) {
+    if (u.argument->privilege != Privilege::reduce) continue;
+    if (steps_ != nullptr) fold_share(u, task, rank, (*steps_)[next_step_ - 1]);
+    else fold(u, task, rank);
+  }
   return task;
 }
 
-void NaiveAnalysis::fold(const Use& u, int task, std::size_t rank) {
+/// `after`: the task, or what has brought its contribution.
+int NaiveAnalysis::fold(const Use& u, int after, std::size_t rank) {
   make_valid(u, rank);
   const ResolvedArgument& a = *u.argument;
   const MemoryId memory = instances_[static_cast<std::size_t>(u.instance)].memory;
   const int operation = add(
       {NodeKind::fold, 0, rank, u.position, a.tree, a.field, memory, memory, a.points, nullptr});
-  edge(task, operation, "a fold comes after its task");
+  graph_.operations.back().part = rank;
+  edge(after, operation, "a fold comes after its task, or after what has brought its contribution");
   use(operation, u);
+  return operation;
 }
 
 void NaiveAnalysis::fill(const Resolved& r) {
@@ -338,19 +351,25 @@ void NaiveAnalysis::fill(const Resolved& r) {
 void NaiveAnalysis::copy(const Resolved& r) {
   ++calls_;
   ++point_;
-  if (r.target.points == 0) return;
+  ResolvedArgument target = r.target;
+  if (steps_ != nullptr) {
+    target.points = 0;
+    for (const auto& [owner, points] : next_step().copied)
+      if (owner == shard_ || owner == NaiveHoldings::every) target.points |= points;
+  }
+  if (target.points == 0) return;
   const MemoryId memory = mapping_->machine().memories(MemoryKind::system)[0];
   const Shape &from = program_->shape(r.source.tree), &to = program_->shape(r.target.tree);
   ResolvedArgument source = r.source;  // only what the target takes
   source.points = 0;
   for (int i = 0; i < static_cast<int>(to.points.size()); ++i)
-    if (has(r.target.points, i))
+    if (has(target.points, i))
       source.points |= Mask{1} << from.find(to.points[static_cast<std::size_t>(i)]);
   const Use in{&source, 0, main_memory_instance(source)};
-  const Use out{&r.target, 1, main_memory_instance(r.target)};
+  const Use out{&target, 1, main_memory_instance(target)};
   make_valid(in, 0);
-  const int operation = add({NodeKind::copy, 0, 0, -1, r.target.tree, r.target.field, memory,
-                             memory, r.target.points, nullptr});
+  const int operation = add({NodeKind::copy, 0, 0, -1, target.tree, target.field, memory, memory,
+                             target.points, nullptr});
   use(operation, in);
   use(operation, out);
 }
@@ -358,14 +377,17 @@ void NaiveAnalysis::copy(const Resolved& r) {
 void NaiveAnalysis::access(const ResolvedArgument& argument) {
   ++calls_;
   ++point_;
+  if (steps_ != nullptr) exchange(next_step(), argument, 0);
   hold(NodeKind::access, {&argument, 0, main_memory_instance(argument)});
 }
 
-void NaiveAnalysis::hold(NodeKind kind, const Use& u) {
+void NaiveAnalysis::hold(NodeKind kind, const Use& u, std::size_t part) {
   const ResolvedArgument& a = *u.argument;
   if (a.privilege != Privilege::write) make_valid(u, 0);
   const MemoryId memory = instances_[static_cast<std::size_t>(u.instance)].memory;
-  use(add({kind, 0, 0, -1, a.tree, a.field, memory, memory, a.points, nullptr}), u);
+  const int operation = add({kind, 0, 0, -1, a.tree, a.field, memory, memory, a.points, nullptr});
+  graph_.operations.back().part = part;
+  use(operation, u);
 }
 
 /// The memory joins as an instance that alone is valid.
@@ -394,7 +416,8 @@ void NaiveAnalysis::detach(int attachment) {
   all.field = instance.field;
   all.points = instance.points;
   all.privilege = Privilege::read_write;
-  hold(NodeKind::detach, {&all, 0, number});
+  if (steps_ != nullptr) exchange(next_step(), all, 0);
+  hold(NodeKind::detach, {&all, 0, number}, static_cast<std::size_t>(attachment));
   for (int i = 0; i < max_points; ++i)
     if (has(all.points, i)) state(all, i).valid.clear();
   release(number);
@@ -407,6 +430,7 @@ void NaiveAnalysis::partition(const Resolved& r) {
 }
 
 void NaiveAnalysis::reduce(const Resolved& r) {
+  if (steps_ != nullptr) gather(r.spec.future);
   ++calls_;
   NaiveOperation operation;
   operation.kind = NodeKind::other;

@@ -27,6 +27,11 @@
 // children can only reduce), and nobody uses it; at fences and at the end what is not valid at home any more
 // is copied there. A child's argument belongs to the parent's first argument
 // that contains it and allows it.
+//
+// A shard's share of a program (naive_shard.cpp) is its own point tasks, what every shard does (accesses, fills, reductions
+// of futures), and the two ends of messages, which are operations here; the steps of naive_traffic.hpp say which. Values
+// are sent from and received in system memory: a send reads there after rules R1 and R2, a receive writes. What other
+// shards write changes nothing here.
 
 #include <cstdint>
 #include <map>
@@ -43,6 +48,21 @@
 
 namespace refrain::test {
 
+struct NaiveStep;
+
+/// What an operation is to the program.
+enum class Role : std::uint8_t {
+  call,  ///< a task, a fold, or what another call does
+  move,  ///< a copy or fill that makes an instance valid
+  // Of a shard:
+  send,  ///< of values; one per point, as moves and receives are
+  receive,
+  give,  ///< a launch point's contributions, to the shard that folds them
+  take,  ///< one per launch point that gives some
+  send_future,
+  receive_future
+};
+
 struct NaiveOperation {
   exec::NodeKind kind = exec::NodeKind::task;
   std::uint64_t call = 0;
@@ -52,6 +72,11 @@ struct NaiveOperation {
   MemoryId source = 0, target = 0;
   Mask points = 0;  ///< copies and fills: one point
   const Resolved* statement = nullptr;
+  Role role = Role::call;
+  int peer = -1;  ///< the shard at the other end of a message
+  /// Among a call's operations of this kind: the point of the launch, also where a shard counts its own; of a detachment the
+  /// attachment.
+  std::size_t part = 0;
 };
 
 struct NaiveEdge {
@@ -74,6 +99,8 @@ class NaiveAnalysis {
   // One of these, once.
   /// The graph of the whole program, without what nested tasks launch.
   NaiveGraph analyse();
+  /// The graph of one of several shards, with the steps of NaiveTraffic.
+  NaiveGraph analyse_share(const std::vector<NaiveStep>& steps, int shard);
   /// Was a memory of the mapper's choice too small? Launches like that one may then stay with another
   /// memory as long as they please, which is no matter of the definition.
   [[nodiscard]] bool fell_back() const { return fell_back_; }
@@ -114,16 +141,25 @@ class NaiveAnalysis {
   void execute(const Resolved& r);
   void launch(const Resolved& r);
   /// Returns the task.
-  int point_task(const Resolved& r, std::size_t rank);
-  void fold(const Use& use, int task, std::size_t rank);
+  /// `own_rank`: among the points of the launch that run here.
+  int point_task(const Resolved& r, std::size_t rank, std::size_t own_rank);
+  int fold(const Use& use, int after, std::size_t rank);
   void fill(const Resolved& r);
   void copy(const Resolved& r);
   void access(const ResolvedArgument& argument);
-  void hold(exec::NodeKind kind, const Use& use);
+  void hold(exec::NodeKind kind, const Use& use, std::size_t part = 0);
   void attach(const Resolved& r);
   void detach(int attachment);
   void partition(const Resolved& r);
   void reduce(const Resolved& r);
+
+  // On a shard (naive_shard.cpp):
+  const NaiveStep& next_step();
+  void launch_share(const Resolved& r);
+  void exchange(const NaiveStep& step, const ResolvedArgument& argument, int position);
+  void fold_share(const Use& use, int task, std::size_t rank, const NaiveStep& step);
+  void gather(int future);
+  int add_message(exec::NodeKind kind, Role role, int peer);
 
   /// Whose data an argument is: the region tree, or the parent's argument.
   [[nodiscard]] int owner(const ResolvedArgument& argument) const;
@@ -165,6 +201,9 @@ class NaiveAnalysis {
   std::uint64_t point_ = 0;                                 ///< the point task, or the like
   std::size_t rank_ = 0;                                    ///< within its launch
   std::map<int, int> attached_;                             ///< the instances
+  const std::vector<NaiveStep>* steps_ = nullptr;           ///< on a shard
+  std::size_t next_step_ = 0;
+  int shard_ = 0;
 };
 
 }  // namespace refrain::test

@@ -29,6 +29,13 @@ data::IndexSpaceRef NaiveTraffic::points(const ResolvedArgument& argument) const
   return data::IndexSpace::from_points(shape.dim, points);
 }
 
+template <class Points>
+Mask NaiveTraffic::mask(const ResolvedArgument& argument, const Points& points) const {
+  Mask mask = 0;
+  for (const data::BoxPoint& p : points) mask |= Mask{1} << program_->shape(argument.tree).find(p);
+  return mask;
+}
+
 std::size_t NaiveTraffic::value_size(const ResolvedArgument& argument) const {
   return size_of(program_->shape(argument.tree).fields[static_cast<std::size_t>(argument.field)]);
 }
@@ -57,11 +64,14 @@ void NaiveTraffic::perform(const Resolved& r) {
     case Call::fill_future: write_by_all(r.target); break;
     case Call::copy: copy(r); break;
     case Call::access:
+      steps_.emplace_back();
       if (reads(r.target.privilege)) read_by_all(r.target);
       if (writes(r.target.privilege)) write_by_all(r.target);
       break;
     case Call::partition:
-      if (by_data(r.spec.partition.op)) read_by_all(r.source);
+      if (!by_data(r.spec.partition.op)) break;
+      steps_.emplace_back();
+      read_by_all(r.source);
       break;
     case Call::attach:
       attached_[r.spec.id] = r.target;
@@ -73,12 +83,13 @@ void NaiveTraffic::perform(const Resolved& r) {
       break;
     case Call::get:
     case Call::reduce: {  // the first time that the values are asked for
+      NaiveStep& step = steps_.emplace_back();
       const auto map = makers_.find(r.spec.future);
       if (map == makers_.end()) break;
-      const std::vector<int> shards = std::move(map->second);
+      step.shards = std::move(map->second);
       makers_.erase(map);
       for (int shard = 0; shard < shards_; ++shard)
-        if (const auto own = std::ranges::count(shards, shard))
+        if (const auto own = std::ranges::count(step.shards, shard))
           broadcast(shard, static_cast<std::uint64_t>(own));
       break;
     }
@@ -88,6 +99,7 @@ void NaiveTraffic::perform(const Resolved& r) {
 
 void NaiveTraffic::detach(int id) {
   const ResolvedArgument& argument = attached_.at(id);
+  steps_.emplace_back();
   read_by_all(argument);
   write_by_all(argument);
 }
@@ -116,8 +128,11 @@ void NaiveTraffic::read(const ResolvedArgument& argument, std::uint32_t number,
   for (const User& user : users)
     for (const auto& [owner, missing] : holdings.read(user.shard, user.points))
       sent[{owner, user.shard}].insert(missing.begin(), missing.end());
-  for (const auto& [pair, points] : sent)
+  for (const auto& [pair, points] : sent) {
     messages_[pair].push_back({Kind::values, number, points.size() * value_size(argument)});
+    steps_.back().values.push_back(
+        {pair.first, pair.second, static_cast<int>(number), mask(argument, points)});
+  }
   for (const User& user : users) holdings.note_read(user.shard, user.points);
 }
 
@@ -125,11 +140,17 @@ void NaiveTraffic::reduce(const ResolvedArgument& argument, std::uint32_t number
                           const std::vector<User>& users) {
   NaiveHoldings& holdings = state(argument);
   std::map<std::pair<int, int>, std::uint64_t> given;
-  for (const User& user : users)
-    user.points->for_each_point([&](const data::BoxPoint& p) {
-      const int folder = holdings.folder(p);
-      if (folder != user.shard) given[{user.shard, folder}] += value_size(argument);
-    });
+  for (std::size_t rank = 0; rank < users.size(); ++rank) {
+    const User& user = users[rank];
+    std::map<int, NaiveHoldings::Points> by_folder;
+    user.points->for_each_point(
+        [&](const data::BoxPoint& p) { by_folder[holdings.folder(p)].push_back(p); });
+    for (const auto& [folder, points] : by_folder) {
+      steps_.back().contributions.push_back(
+          {user.shard, folder, static_cast<int>(number), rank, mask(argument, points)});
+      if (folder != user.shard) given[{user.shard, folder}] += points.size() * value_size(argument);
+    }
+  }
   for (const auto& [pair, bytes] : given)
     messages_[pair].push_back({Kind::contributions, number, bytes});
   for (const User& user : users) holdings.reduce(user.points);
@@ -165,6 +186,7 @@ std::vector<int> NaiveTraffic::shards_of(const Resolved& r) {
 void NaiveTraffic::launch(const Resolved& r) {
   const LaunchSpec& l = r.spec.launch;
   const std::vector<int> shards = shards_of(r);
+  steps_.emplace_back().shards = shards;
   const auto each = [&](auto wanted, auto act) {
     for (std::size_t i = 0; i < r.points[0].arguments.size(); ++i) {
       const ResolvedArgument& argument = r.points[0].arguments[i];
@@ -189,13 +211,16 @@ void NaiveTraffic::launch(const Resolved& r) {
 }
 
 void NaiveTraffic::copy(const Resolved& r) {
+  NaiveStep& step = steps_.emplace_back();
   if (r.source.tree == r.target.tree && r.source.field == r.target.field) return;
   std::map<int, std::vector<data::BoxPoint>> owners;
   points(r.target)->for_each_point(
       [&](const data::BoxPoint& p) { owners[state(r.source).owner(p)].push_back(p); });
-  for (const auto& [owner, points] : owners)
+  for (const auto& [owner, points] : owners) {
+    step.copied[owner] = mask(r.target, points);
     state(r.target).write(
         owner, data::IndexSpace::from_points(program_->shape(r.target.tree).dim, points));
+  }
 }
 
 }  // namespace refrain::test

@@ -1,6 +1,7 @@
 #pragma once
 // The judge of the messages between shards: what a random program makes each shard send, with owners and holders written
-// out point by point (naive_holdings.hpp).
+// out point by point (naive_holdings.hpp). Its steps say the same call by call, for the naive analysis of one shard
+// (naive_shard.cpp).
 
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,28 @@ struct NaiveMessage {
 /// By sender and receiver, in order.
 using NaiveMessages = std::map<std::pair<int, int>, std::vector<NaiveMessage>>;
 
+/// What a call means on several shards, where it moves data or values or divides work. One for each launch, copy, access,
+/// partition by data, detachment, and each time that the program asks for the values of a future, in program order.
+struct NaiveStep {
+  struct Values {
+    int from, to;
+    int argument;
+    Mask points;
+  };
+  /// Of a launch point to points that one shard folds, perhaps its own. In launch order within an argument.
+  struct Contribution {
+    int from, to;
+    int argument;
+    std::size_t rank;
+    Mask points;
+  };
+  /// Of a launch: who runs each point. Where a group's values are asked for the first time: who has each.
+  std::vector<int> shards;
+  std::vector<Values> values;  ///< by argument, sender and receiver
+  std::vector<Contribution> contributions;
+  std::map<int, Mask> copied;  ///< of a copy: which points each owner of the source copies
+};
+
 /// How a group launch of a task is divided.
 using NaiveSharding =
     std::function<shard::Sharding(const std::string& task, const data::IndexSpaceRef& domain)>;
@@ -38,6 +61,8 @@ class NaiveTraffic {
   NaiveTraffic(const Program& program, int shards, NaiveSharding sharding)
       : program_(&program), shards_(shards), sharding_(std::move(sharding)) {}
   [[nodiscard]] NaiveMessages messages();
+  /// After messages().
+  [[nodiscard]] const std::vector<NaiveStep>& steps() const { return steps_; }
 
  private:
   struct User {
@@ -58,6 +83,8 @@ class NaiveTraffic {
   [[nodiscard]] int place(const std::vector<ResolvedArgument>& arguments);
   NaiveHoldings& state(const ResolvedArgument& argument);
   [[nodiscard]] data::IndexSpaceRef points(const ResolvedArgument& argument) const;
+  template <class Points>
+  [[nodiscard]] Mask mask(const ResolvedArgument& argument, const Points& points) const;
   [[nodiscard]] std::size_t value_size(const ResolvedArgument& argument) const;
 
   const Program* program_;
@@ -67,6 +94,7 @@ class NaiveTraffic {
   std::map<int, ResolvedArgument> attached_;
   std::map<int, std::vector<int>> makers_;  ///< of a map of futures: the shard of each
   NaiveMessages messages_;
+  std::vector<NaiveStep> steps_;
 };
 
 }  // namespace refrain::test
