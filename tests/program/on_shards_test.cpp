@@ -1,6 +1,7 @@
 // Programs on several shards in one process: each runs whole on every shard, messages are late and overtake each other as
 // a seed decides, and every shard observes what the sequential interpreter says. The messages are those of a model with
-// owners and holders point by point: none is missing, none is spurious.
+// owners and holders point by point: none is missing, none is spurious. The graph of each shard is that of the naive
+// analysis, and all graphs together order what they have to, and no more (judge_union.hpp).
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,10 @@
 #include "refrain/refrain.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "support/generate.hpp"
+#include "support/judge.hpp"
+#include "support/judge_union.hpp"
 #include "support/mapping_rule.hpp"
+#include "support/naive_analysis.hpp"
 #include "support/naive_traffic.hpp"
 #include "support/random.hpp"
 #include "support/runner.hpp"
@@ -128,27 +132,48 @@ bool has_failures(const Program& program) {
   });
 }
 
+/// Empty, or what is wrong with the graph of a shard, or with all of them together.
+std::string judge_shards(const Program& program, std::uint64_t seed,
+                         const std::vector<NaiveStep>& steps,
+                         const std::vector<GraphRecorder>& logs, UnionCounts& counts) {
+  const Machine machine = machine::load(kMachine);
+  const MappingRule rule(machine, MappingRule::Style::spread, seed);
+  std::vector<NaiveGraph> shares;
+  std::vector<const ContextLog*> programs;
+  for (std::size_t shard = 0; shard < logs.size(); ++shard) {
+    NaiveAnalysis analysis(program, rule);
+    shares.push_back(logs.size() == 1 ? analysis.analyse()
+                                      : analysis.analyse_share(steps, static_cast<int>(shard)));
+    programs.push_back(&logs[shard].log_of(nullptr));
+    const std::string wrong = judge_share(program, rule, shares.back(), logs[shard]);
+    if (!wrong.empty()) return fmt::format("shard {}: {}", shard, wrong);
+  }
+  return judge_union(program, shares, programs, counts);
+}
+
 TEST(OnShards, RandomProgramsAreWhatTheInterpreterSays) {
   std::size_t messages = 0;
+  UnionCounts counts;
   for (TestBudget budget(600, 30); budget.more() && !HasFailure(); budget.next()) {
     const std::uint64_t seed = budget.seed();
     std::vector<Observation> expected;
-    const Plan plan = generate(seed);
-    const Program program = resolve(plan, &expected);
+    const Program program = resolve(generate(seed), &expected);
     const auto count = static_cast<shard::ShardId>(1 + mix(seed, 5) % 9);
     Shards shards(count, seed);
+    std::vector<GraphRecorder> logs(count);
+    const bool logged = mix(seed, 9) % 4 != 0;  // without a log the analysis takes shorter ways
     shards.run([&](Runtime& runtime, shard::ShardId shard) {
       const MappingRule rule(runtime.machine(), MappingRule::Style::spread, seed);
       runtime.set_mapper(rule.mapper(seed % 3 == 0));
+      if (logged) runtime.impl().listeners().add(logs[shard], {runtime::Events::graph});
       EXPECT_EQ(compare(program, expected, execute(runtime, program)), "")
           << "seed " << seed << ", shard " << shard << " of " << count;
     });
-    NaiveMessages naive =
-        NaiveTraffic(program, static_cast<int>(count),
-                     [seed](const std::string& task, const data::IndexSpaceRef& domain) {
-                       return some_sharding(task, domain, seed);
-                     })
-            .messages();
+    NaiveTraffic traffic(program, static_cast<int>(count),
+                         [seed](const std::string& task, const data::IndexSpaceRef& domain) {
+                           return some_sharding(task, domain, seed);
+                         });
+    NaiveMessages naive = traffic.messages();
     NaiveMessages sent = shards.messages();
     for (const auto& [pair, all] : sent) messages += all.size();
     if (has_failures(program)) {
@@ -156,8 +181,16 @@ TEST(OnShards, RandomProgramsAreWhatTheInterpreterSays) {
       sent = without_bytes(std::move(sent));
     }
     EXPECT_EQ(to_text(sent), to_text(naive)) << "seed " << seed << ", " << count << " shards";
+    if (!logged) continue;
+    EXPECT_EQ(judge_shards(program, seed, traffic.steps(), logs, counts), "")
+        << "seed " << seed << ", " << count << " shards";
   }
   EXPECT_GT(messages, 100u);
+  EXPECT_GT(counts.across, 100u);
+  RecordProperty("flows", static_cast<int>(counts.flows));
+  RecordProperty("orders", static_cast<int>(counts.ordered));
+  RecordProperty("orders_across_shards", static_cast<int>(counts.across));
+  RecordProperty("orders_by_sharing_a_message", static_cast<int>(counts.joined));
 }
 
 /// The same, each shard on a thread of its own, with workers: for ThreadSanitizer.
