@@ -178,10 +178,28 @@ const std::map<std::string, std::function<void(World&)>>& modes() {
          const auto second = w.ctx.launch(sum, w.cells[Cell::b]);
          w.ctx.fill(w.cells, Cell::b, w.odd ? first : second);
        }},
+      {"given",
+       [](World& w) {
+         const auto first = w.ctx.launch(sum, w.cells[Cell::a]);
+         const auto second = w.ctx.launch(sum, w.cells[Cell::b]);
+         w.ctx.launch(set, 6, w.blocks[Cell::a], w.odd ? first : second);
+       }},
+      {"reduced",
+       [](World& w) {
+         const auto first = w.ctx.launch(sum, 6, w.blocks[Cell::a]);
+         const auto second = w.ctx.launch(sum, 6, w.blocks[Cell::b]);
+         w.ctx.reduce(w.odd ? first : second, Sum{});
+       }},
       {"get",
        [](World& w) {
          const auto sums = w.ctx.launch(sum, 6, w.blocks[Cell::a]);
          if (w.odd) static_cast<void>(sums.get(3));
+       }},
+      {"got",
+       [](World& w) {
+         const auto first = w.ctx.launch(sum, 6, w.blocks[Cell::a]);
+         const auto second = w.ctx.launch(sum, 6, w.blocks[Cell::b]);
+         static_cast<void>((w.odd ? first : second).get(3));
        }},
       {"root-throws",
        [](World& w) {
