@@ -193,7 +193,23 @@ TEST(OnShards, RandomProgramsAreWhatTheInterpreterSays) {
   RecordProperty("orders_by_sharing_a_message", static_cast<int>(counts.joined));
 }
 
-/// The same, each shard on a thread of its own, with workers: for ThreadSanitizer.
+TEST(OnShards, TheValuesOfAGroupAreSentOnce) {
+  Shards shards(3, 1);
+  shards.run([](Runtime& runtime, shard::ShardId /*shard*/) {
+    runtime.run([](Context& context) {
+      const Task same{"same", [](int value) { return value; }};
+      const auto values = context.launch(same, 9, 5);
+      EXPECT_EQ(context.reduce(values, Sum{}).get(), 45);
+      EXPECT_EQ(context.reduce(values, Max{}).get(), 5);
+      EXPECT_EQ(values.get(3), 5);
+    });
+  });
+  const NaiveMessages messages = shards.messages();
+  EXPECT_FALSE(messages.empty());
+  for (const auto& [pair, all] : messages) EXPECT_EQ(all.size(), 1u);
+}
+
+/// Random programs, each shard on a thread of its own, with workers: for ThreadSanitizer.
 TEST(OnShardsWithThreads, RandomProgramsAreWhatTheInterpreterSays) {
   for (TestBudget budget(60, 10); budget.more() && !HasFailure(); budget.next()) {
     const std::uint64_t seed = budget.seed();
