@@ -250,6 +250,7 @@ std::string difference(const ContextLog& expected, const ContextLog& found) {
                               found.operations.size());
   const auto order_of = [](const ContextLog& log) {
     std::vector<Link> links;
+    links.reserve(log.edges.size());
     for (const ContextLog::Edge& e : log.edges) links.push_back({e.from, e.to, ""});
     return close(log.operations.size(), links);
   };

@@ -59,7 +59,7 @@ class Union {
   using Edges = std::vector<std::pair<int, int>>;
 
   std::string collect();
-  void add_edges(int shard, int base);
+  void add_edges(std::size_t shard, std::size_t base);
   std::string add_messages();
   [[nodiscard]] std::vector<Used> uses_of(const NaiveOperation& o) const;
   /// Which calls come before each node; none if the graph has a cycle. `node_of`: of a piece.
@@ -85,7 +85,7 @@ class Union {
   std::map<int, std::vector<int>> by_call_;
   Edges edges_;
   std::vector<std::vector<int>> before_;  ///< the same, by their ends
-  std::optional<Order> split_;
+  Order split_;
 };
 
 std::vector<Used> Union::uses_of(const NaiveOperation& o) const {
@@ -108,7 +108,7 @@ std::vector<Used> Union::uses_of(const NaiveOperation& o) const {
 }
 
 std::string Union::collect() {
-  int base = 0;
+  std::size_t base = 0;
   for (std::size_t shard = 0; shard < shares_.size(); ++shard) {
     std::vector<int> to;
     std::string text = match(program_, shares_[shard], *logged_[shard], to);
@@ -116,7 +116,7 @@ std::string Union::collect() {
     pieces_of_.resize(pieces_of_.size() + logged_[shard]->operations.size());
     for (std::size_t i = 0; i < to.size(); ++i) {
       const NaiveOperation& o = shares_[shard].operations[i];
-      const int number = static_cast<int>(pieces_.size()), logged = base + to[i];
+      const int number = static_cast<int>(pieces_.size()), logged = static_cast<int>(base) + to[i];
       const int call = sequential_.find(o);
       if (o.role == Role::call && call < 0) text += "no call of the program\n";
       pieces_.push_back({&o, static_cast<int>(shard), logged, call, uses_of(o)});
@@ -127,17 +127,17 @@ std::string Union::collect() {
       by_call_[call].push_back(number);
     }
     if (!text.empty()) return text;
-    add_edges(static_cast<int>(shard), base);
-    base = static_cast<int>(pieces_of_.size());
+    add_edges(shard, base);
+    base = pieces_of_.size();
   }
   return add_messages();
 }
 
 /// An edge is about what both ends use; if nothing, about all.
-void Union::add_edges(int shard, int base) {
-  for (const ContextLog::Edge& edge : logged_[static_cast<std::size_t>(shard)]->edges) {
-    const std::vector<int>& from = pieces_of_[static_cast<std::size_t>(base + edge.from)];
-    const std::vector<int>& to = pieces_of_[static_cast<std::size_t>(base + edge.to)];
+void Union::add_edges(std::size_t shard, std::size_t base) {
+  for (const ContextLog::Edge& edge : logged_[shard]->edges) {
+    const std::vector<int>& from = pieces_of_[base + static_cast<std::size_t>(edge.from)];
+    const std::vector<int>& to = pieces_of_[base + static_cast<std::size_t>(edge.to)];
     const std::size_t before = edges_.size();
     for (const bool all : {false, true}) {
       if (edges_.size() != before) break;
@@ -237,7 +237,7 @@ std::string Union::describe(int piece) const {
 std::string Union::judge_order(UnionCounts& counts) const {
   for (const int to : calls_)
     for (std::size_t column = 0; column < calls_.size(); ++column) {
-      if (!split_->has(static_cast<int>(column), to)) continue;
+      if (!split_.has(static_cast<int>(column), to)) continue;
       const int from = calls_[column];
       const Piece &a = pieces_[static_cast<std::size_t>(from)],
                   &b = pieces_[static_cast<std::size_t>(to)];
@@ -323,13 +323,14 @@ std::string Union::judge_joined(UnionCounts& counts) const {
     for (const int to : calls_)
       for (std::size_t column = 0; column < calls_.size(); ++column)
         if (all->has(static_cast<int>(column), pieces_[static_cast<std::size_t>(to)].logged) &&
-            !split_->has(static_cast<int>(column), to))
+            !split_.has(static_cast<int>(column), to))
           act(static_cast<int>(column), to);
   };
   each_pair([&](int, int) { ++more; });
   counts.joined += more;
   if (more == 0) return {};
   const std::optional<Order> messages = close(joined, pieces_of_.size() + pieces_.size());
+  if (!messages) return "what the shards wait for is a circle\n";
   std::string text;
   each_pair([&](int column, int to) {
     if (text.empty() && !messages->has(column, pieces_[static_cast<std::size_t>(to)].logged))
@@ -344,10 +345,11 @@ std::string Union::judge(UnionCounts& counts) {
   if (!text.empty()) return text;
   std::vector<int> each(pieces_.size());
   std::iota(each.begin(), each.end(), 0);
-  split_ = close(each, pieces_.size());
+  const std::optional<Order> split = close(each, pieces_.size());
   before_.resize(pieces_.size());
   for (const auto& [from, to] : edges_) before_[static_cast<std::size_t>(to)].push_back(from);
-  if (!split_) return "what the shards wait for is a circle\n";
+  if (!split) return "what the shards wait for is a circle\n";
+  split_ = *split;
   return judge_order(counts) + judge_flows(counts) + judge_joined(counts);
 }
 

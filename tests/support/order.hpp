@@ -9,6 +9,7 @@ namespace refrain::test {
 
 class Order {
  public:
+  Order() = default;
   Order(std::size_t rows, std::size_t columns)
       : words_((columns + 63) / 64), bits_(rows * words_) {}
   void add(int before, int after) {
@@ -25,7 +26,7 @@ class Order {
  private:
   [[nodiscard]] std::size_t row(int i) const { return static_cast<std::size_t>(i) * words_; }
   static std::size_t word(int i) { return static_cast<std::size_t>(i) / 64; }
-  std::size_t words_;
+  std::size_t words_ = 0;
   std::vector<std::uint64_t> bits_;
 };
 

@@ -187,10 +187,10 @@ void SequentialOrder::set(int operation, const ResolvedArgument& argument,
 
 void SequentialOrder::close() {
   std::ranges::sort(edges_, {}, [](const auto& edge) { return edge.second; });
-  order_.emplace(names_.size(), names_.size());
+  order_ = Order(names_.size(), names_.size());
   for (const auto& [from, to] : edges_) {
-    order_->add(from, to);
-    order_->inherit(from, to);
+    order_.add(from, to);
+    order_.inherit(from, to);
   }
 }
 

@@ -26,7 +26,7 @@ class SequentialOrder {
 
   /// The operation of the program that a naive operation is, or is a part of; -1 for moves and messages.
   [[nodiscard]] int find(const NaiveOperation& operation) const;
-  [[nodiscard]] bool ordered(int before, int after) const { return order_->has(before, after); }
+  [[nodiscard]] bool ordered(int before, int after) const { return order_.has(before, after); }
 
   struct Flow {
     int from, to;
@@ -80,7 +80,7 @@ class SequentialOrder {
   std::map<std::pair<int, int>, std::vector<PointState>> fields_;  ///< by tree and field
   std::map<int, std::vector<int>> producers_;                      ///< of futures
   std::map<int, ResolvedArgument> attached_;
-  std::optional<Order> order_;
+  Order order_;
 };
 
 }  // namespace refrain::test
