@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <utility>
 
@@ -63,8 +65,31 @@ struct Told {
   }
 };
 
-std::string name_of(const NotedCall& call) {
-  return {call.name.data(), strnlen(call.name.data(), call.name.size())};
+/// Copies both ends of a text, which is as long as two words at most, and at least as one; the words.
+template <class Word>
+std::uint64_t copy_ends(char* to, std::string_view text) {
+  Word first, last;
+  std::memcpy(&first, text.data(), sizeof first);
+  std::memcpy(&last, text.data() + text.size() - sizeof last, sizeof last);
+  std::memcpy(to, &first, sizeof first);
+  std::memcpy(to + text.size() - sizeof last, &last, sizeof last);
+  return first ^ (std::uint64_t{last} << 1 | std::uint64_t{last} >> 63);
+}
+
+[[gnu::noinline]] std::uint64_t note_other_name(NotedCall& call, std::string_view name) {
+  call.name_size = static_cast<std::uint32_t>(std::min(name.size(), call.name.size()));
+  std::ranges::copy(name.substr(0, call.name_size), call.name.begin());
+  return hash_bytes(name.data(), name.size());
+}
+
+/// Copies the name, as much as fits. A word that differs where names do. Not by calls, one to copy and one to hash: they
+/// would cost more than all the rest of a call's check.
+[[gnu::always_inline]] inline std::uint64_t note_name(NotedCall& call, std::string_view name) {
+  call.name_size = static_cast<std::uint32_t>(name.size());
+  char* const to = call.name.data();
+  if (name.size() - 4 <= 4) return copy_ends<std::uint32_t>(to, name);
+  if (name.size() - 8 <= 8) return copy_ends<std::uint64_t>(to, name) ^ name.size();
+  return note_other_name(call, name);
 }
 
 void write(Writer& to, const Told& told) {
@@ -173,11 +198,17 @@ struct ControlCheck::Shared {
   const CheckKinds kinds;
   const EndRun end_run;
 
-  SpinLock lock{};                ///< around all below
-  std::uint64_t first = 0;        ///< number of the first call in `calls`
-  std::deque<NotedCall> calls{};  ///< not known to be the same; the last one may go on
-  bool in_call = false;           ///< it does
-  std::uint64_t compared = 0;     ///< comparisons that have come back, and those before them
+  /// Calls that have begun. release: who sees a call has been counted sees all of those before it, and its name.
+  std::atomic<std::uint64_t> begun{0};
+  std::atomic<std::size_t> opened{
+      0};  ///< open.size(); relaxed: a program that sees it late waits later
+
+  SpinLock lock{};          ///< around all below
+  std::uint64_t known = 0;  ///< calls from the first on that are known to be the same
+  std::uint64_t first = 0;  ///< number of the first call in `chunks`
+  std::deque<std::unique_ptr<Chunk>> chunks{};
+  bool has_finished = false;   ///< the last call does not go on
+  std::uint64_t compared = 0;  ///< comparisons that have come back, and those before them
   std::deque<Comparison> open{};
   std::size_t most = 0;
   std::function<void()> then{};  ///< once at most `most` are open
@@ -207,50 +238,70 @@ ControlCheck::ControlCheck(net::Mailbox& mailbox, CheckKinds kinds, std::size_t 
 ControlCheck::~ControlCheck() { shared_->mailbox.serve(shared_->kinds.tell, nullptr); }
 
 void ControlCheck::end_call() {
-  if (!in_call_) return;
-  sum_.add(call_.low);
-  sum_.add(call_.high);
-  ++calls_;
+  call_->low = hash_.low;
+  call_->high = hash_.high;
 }
 
-void ControlCheck::begin(std::string_view name, const Where& where) {
+bool ControlCheck::begin(std::string_view name, const Where& where) noexcept {
   end_call();
-  {
-    const std::lock_guard lock(shared_->lock);
-    if (in_call_) {
-      shared_->calls.back().low = call_.low;
-      shared_->calls.back().high = call_.high;
-    }
-    NotedCall& call = shared_->calls.emplace_back();
-    call.where = where;
-    std::memcpy(call.name.data(), name.data(), std::min(name.size(), call.name.size()));
-    shared_->in_call = true;
+  bool is_first = false;
+  if (left_-- == 0) [[unlikely]]
+    is_first = make_room();
+  else ++call_;
+  call_->file = where.file_name();
+  call_->line = where.line();
+  const std::uint64_t word = note_name(*call_, name);
+  // Only this thread writes it.
+  shared_->begun.store(shared_->begun.load(std::memory_order_relaxed) + 1,
+                       std::memory_order_release);
+  add(word);
+  return is_first;
+}
+
+// An interval ends, or a chunk is full.
+bool ControlCheck::make_room() noexcept {
+  try {
+    return try_to_make_room();
+  } catch (const std::exception& error) {  // no memory
+    shared_->mailbox.transport().abort(fmt::format("refrain: rank {} cannot note a call: {}",
+                                                   shared_->mailbox.rank(), error.what()));
   }
-  if (calls_ == interval_) compare();
-  in_call_ = true;
-  call_ = {};
-  add(hash_bytes(name.data(), name.size()));
+  std::abort();  // g++ 12 does not believe that abort() is the end
+}
+
+bool ControlCheck::try_to_make_room() {
+  const std::uint64_t begun = shared_->begun.load(std::memory_order_relaxed);
+  const bool is_first = begun % interval_ == 0;
+  if (is_first && begun > 0) compare(interval_);
+  if (begun % kChunk != 0) {
+    ++call_;
+  } else {
+    auto made = std::make_unique_for_overwrite<Chunk>();
+    call_ = made->data();
+    const std::lock_guard lock(shared_->lock);
+    shared_->chunks.push_back(std::move(made));
+  }
+  left_ = std::min(interval_ - begun % interval_, kChunk - begun % kChunk) - 1;
+  return is_first;
 }
 
 void ControlCheck::finish(std::string_view name, const Where& where) {
   begin(name, where);
   end_call();
-  in_call_ = false;
   {
     const std::lock_guard lock(shared_->lock);
-    shared_->calls.back().low = call_.low;
-    shared_->calls.back().high = call_.high;
-    shared_->in_call = false;
+    shared_->has_finished = true;
   }
-  compare();
+  compare((shared_->begun.load(std::memory_order_relaxed) - 1) % interval_ + 1);
 }
 
-void ControlCheck::compare() {
-  const Hash hash = std::exchange(sum_, {});
-  const Sum sum{hash.low, hash.high, calls_, 0};
+void ControlCheck::compare(std::size_t calls) {
+  const Hash hash = std::exchange(hash_, {});
+  const Sum sum{hash.low, hash.high, calls, 0};
   {
     const std::lock_guard lock(shared_->lock);
-    shared_->open.push_back({std::exchange(calls_, 0)});
+    shared_->open.push_back({calls});
+    shared_->opened.store(shared_->open.size(), std::memory_order_relaxed);
   }
   const std::uint64_t number = intervals_++;
   net::all_reduce(shared_->mailbox, {shared_->kinds.compare, number}, bytes_of(sum), add_sum,
@@ -259,10 +310,7 @@ void ControlCheck::compare() {
                   });
 }
 
-std::size_t ControlCheck::open() const {
-  const std::lock_guard lock(shared_->lock);
-  return shared_->open.size();
-}
+std::size_t ControlCheck::open() const { return shared_->opened.load(std::memory_order_relaxed); }
 
 void ControlCheck::when_open(std::size_t most, std::function<void()> then) {
   {
@@ -283,10 +331,11 @@ void ControlCheck::Shared::take_verdict(std::uint64_t comparison, bool differs) 
     const std::lock_guard held(lock);
     open[comparison - compared].verdict = differs ? Verdict::differ : Verdict::agree;
     for (; !open.empty() && open.front().verdict == Verdict::agree; ++compared) {
-      first += open.front().calls;
-      calls.erase(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(open.front().calls));
+      known += open.front().calls;
       open.pop_front();
     }
+    opened.store(open.size(), std::memory_order_relaxed);
+    for (; known - first >= kChunk; first += kChunk) chunks.pop_front();
     // It stays open: nobody goes on for long.
     is_wrong = !open.empty() && open.front().verdict == Verdict::differ;
     if (then && open.size() <= most) waits = std::exchange(then, nullptr);
@@ -312,17 +361,32 @@ void ControlCheck::Shared::send(Rank to, const Writer& what) const {
   mailbox.send(std::move(message));
 }
 
+// Of the last call, unless it is the end, nothing is read but what was there when it was counted.
 Told ControlCheck::Shared::own() {
-  std::deque<NotedCall> noted;
+  std::vector<NotedCall> noted;
   Told own;
   {
     const std::lock_guard held(lock);
-    own.first = first;
-    own.in_call = in_call;
-    noted = calls;
+    const std::uint64_t end = begun.load(std::memory_order_acquire);
+    own.first = known;
+    own.in_call = !has_finished;
+    for (std::uint64_t number = known; number < end; ++number) {
+      const NotedCall& call = (*chunks[(number - first) / kChunk])[(number - first) % kChunk];
+      NotedCall& copy = noted.emplace_back();
+      copy.file = call.file;
+      copy.line = call.line;
+      copy.name_size = call.name_size;
+      copy.name = call.name;
+      const bool is_whole = has_finished || number + 1 < end;
+      copy.low = is_whole ? call.low : 0;
+      copy.high = is_whole ? call.high : 0;
+    }
   }
   for (const NotedCall& call : noted)
-    own.calls.push_back({call.low, call.high, name_of(call), to_string(call.where)});
+    own.calls.push_back({call.low,
+                         call.high,
+                         {call.name.data(), call.name_size},
+                         to_string(Where(call.file, call.line))});
   return own;
 }
 

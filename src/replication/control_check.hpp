@@ -4,14 +4,14 @@
 // that goes on beside the program. Where they differ, or where something else is wrong that this may be the cause of,
 // rank 0 is told by all ranks the calls that are not known to be the same, and names the first that is not.
 //
-// Threads: the program's thread notes calls. What comes from other ranks comes on the thread that polls the mailbox. A
-// lock, held for some instructions, is around what both use.
+// Threads: the program's thread notes calls, and says how many it has begun; of these all but the last are readable by
+// any. What comes from other ranks comes on the thread that polls the mailbox. A lock, held for some instructions, is around
+// what both use otherwise.
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,9 +27,10 @@ namespace refrain::replication {
 
 /// A call, as far as a report about it goes.
 struct NotedCall {
-  std::uint64_t low = 0, high = 0;  ///< hash of all that the call says
-  Where where;
-  std::array<char, 40> name{};  ///< as much as fits
+  std::uint64_t low, high;  ///< hash of all that the call says, and those before it in its interval
+  const char* file;
+  std::uint32_t line, name_size;
+  std::array<char, 40> name;  ///< as much as fits
 };
 
 /// The kinds of its messages; those of others have other numbers. `tell`: beside the others.
@@ -48,10 +49,11 @@ class ControlCheck {
   ControlCheck(const ControlCheck&) = delete;
 
   // --- the program's thread ---
-  /// A call begins. `name`, `where`: for the report; of these the name has to be the same.
-  void begin(std::string_view name, const Where& where);
+  /// A call begins. `name`, `where`: for the report; of these the name has to be the same. Whether it is the first of an
+  /// interval.
+  bool begin(std::string_view name, const Where& where) noexcept;
   /// Of the call that has begun, something that has to be the same.
-  void add(std::uint64_t word) { call_.add(word); }
+  void add(std::uint64_t word) { hash_.add(word); }
   /// The last call; what is left is compared.
   void finish(std::string_view name, const Where& where);
   /// Comparisons that have begun and not come back. After finish(), 0: all ranks made the same calls. A program that is
@@ -66,6 +68,8 @@ class ControlCheck {
 
  private:
   struct Shared;
+  static constexpr std::size_t kChunk = 256;  ///< calls
+  using Chunk = std::array<NotedCall, kChunk>;
   /// 128 bits, word by word.
   struct Hash {
     std::uint64_t low = 0, high = 0;
@@ -79,15 +83,17 @@ class ControlCheck {
     }
   };
   void end_call();
-  void compare();
+  bool make_room() noexcept;
+  bool try_to_make_room();
+  void compare(std::size_t calls);
 
   const std::size_t interval_;
   const std::shared_ptr<Shared> shared_;  ///< verdicts may come after the check has ended
-  Hash call_;                             ///< that has begun
-  Hash sum_;                              ///< of the calls of this interval
+  Hash hash_;                             ///< of the calls of this interval
   std::uint64_t intervals_ = 0;
-  std::size_t calls_ = 0;  ///< of this interval, that have ended
-  bool in_call_ = false;
+  NotedCall none_{};          ///< before the first call
+  NotedCall* call_ = &none_;  ///< the last one that has begun
+  std::size_t left_ = 0;      ///< calls until an interval ends or a chunk is full
 };
 
 }  // namespace refrain::replication
