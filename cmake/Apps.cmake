@@ -51,6 +51,22 @@ function(refrain_ranks_test app)
   set_tests_properties(${name} PROPERTIES LABELS "apps;net" TIMEOUT 600 PROCESSORS 2)
 endfunction()
 
+# refrain_steady_test(<app> <argument>...): how messages go on from iteration to iteration; `@` is their number.
+function(refrain_steady_test app)
+  if(NOT TEST ${REFRAIN_TEST_PREFIX}app_${app}.ranks)
+    return()
+  endif()
+  foreach(kind openmpi mpich)
+    if(REFRAIN_MPIEXEC_${kind})
+      set(launcher ${REFRAIN_MPIEXEC_${kind}})
+    endif()
+  endforeach()
+  set(name ${REFRAIN_TEST_PREFIX}app_${app}.steady)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/apps/common/check_steady.py
+    ${launcher} $<TARGET_FILE:${app}> ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS "apps;net" TIMEOUT 300 PROCESSORS 2)
+endfunction()
+
 # A program that starts with the file of an earlier run replays nearly all.
 function(refrain_warm_start_test app)
   if(NOT REFRAIN_BUILD_TESTS)
@@ -92,3 +108,8 @@ foreach(program stencil circuit jacobi s3d_like cfd refrain_tool)
     add_dependencies(demo ${program})
   endif()
 endforeach()
+
+refrain_steady_test(stencil --n 256 --tiles 4,2 --warm-up 0 --no-sequential --iterations @)
+refrain_steady_test(circuit --pieces 6 --nodes 200 --wires 700 --warm-up 0 --no-sequential --steps @)
+refrain_steady_test(jacobi --n 200 --blocks 7 --warm-up 0 --no-sequential --iterations @)
+refrain_steady_test(cfd --n 31 --warm-up 0 --no-check --iterations @)

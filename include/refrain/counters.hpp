@@ -51,6 +51,11 @@ namespace refrain {
   counter(accumulators_alive, "alive: accumulators", "of the process");     \
   counter(index_spaces_alive, "alive: index spaces", "of the process");
 
+#define REFRAIN_SHARD_COUNTERS(counter)                                                   \
+  counter(messages, "messages", "of values, contributions and futures, to other shards"); \
+  counter(message_bytes, "", "of what these carry");                                      \
+  counter(message_plans, "message plans made", "in launches whose messages had to be worked out");
+
 #define REFRAIN_COUNTER_MEMBER(name, row, meaning) std::uint64_t name = 0
 #define REFRAIN_COUNTER_SUM(name, row, meaning) name += more.name
 #define REFRAIN_COUNTER_VISIT(name, row, meaning) visit(#name, row, name)
@@ -71,6 +76,7 @@ REFRAIN_COUNTERS(OperationCounters, REFRAIN_OPERATION_COUNTERS);
 REFRAIN_COUNTERS(TraceCounters, REFRAIN_TRACE_COUNTERS);
 REFRAIN_COUNTERS(FoundTraceCounters, REFRAIN_AUTOTRACE_COUNTERS);
 REFRAIN_COUNTERS(AliveCounters, REFRAIN_ALIVE_COUNTERS);
+REFRAIN_COUNTERS(ShardCounters, REFRAIN_SHARD_COUNTERS);
 
 /// Of traces that are found (docs/automatic-tracing.md). A call: a launch, or another call that can be traced.
 struct AutotraceCounters : FoundTraceCounters {
@@ -80,7 +86,7 @@ struct AutotraceCounters : FoundTraceCounters {
 };
 
 /// What a runtime has counted so far (--refrain:stats prints these and more).
-struct Counters : LaunchCounters, OperationCounters, TraceCounters, AliveCounters {
+struct Counters : LaunchCounters, OperationCounters, TraceCounters, AliveCounters, ShardCounters {
   AutotraceCounters autotrace;
 };
 

@@ -16,6 +16,7 @@
 #include "refrain/geometry.hpp"
 #include "refrain/machine.hpp"
 #include "refrain/privilege.hpp"
+#include "refrain/sharding.hpp"
 #include "refrain/where.hpp"
 
 namespace refrain {
@@ -75,6 +76,16 @@ struct MappingOutput {
   std::vector<ArgumentMapping> arguments;  ///< one per argument
 };
 
+/// A group launch of a program on several shards, as a mapper sees it that divides it among them.
+struct ShardingInput {
+  std::string_view task;
+  Where where;
+  int dim = 1;
+  std::size_t points = 1;  ///< number of points of the launch
+  Rect<3> bounds;          ///< the smallest box around them
+  ShardId shards = 1;
+};
+
 class Mapper {
  public:
   virtual ~Mapper() = default;
@@ -83,6 +94,9 @@ class Mapper {
   /// only what it cares about. The answer is validated; an invalid one is a UsageError naming mapper,
   /// task and launch.
   virtual void map(const MappingInput& input, MappingOutput& output) = 0;
+  /// Which points of a group launch run on which shard, where a program runs on several. The answer has to be the same on
+  /// every shard, and is remembered as those of map(). A single launch runs where most of what it writes lies.
+  virtual Sharding sharding(const ShardingInput& /*launch*/) { return Sharding::blocked(); }
   /// True: asked at every launch instead of once per signature. That the answer has changed may be seen some launches late.
   [[nodiscard]] virtual bool every_launch() const { return false; }
 

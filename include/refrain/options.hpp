@@ -85,6 +85,15 @@ struct Options {
   /// Of the same: the run ends when one of them waits for so many seconds; 0: it may. A run in which all wait for each
   /// other ends anyway.
   std::uint64_t hang_after = 0;
+  /// What the analysis of one shard costs, measured in one process: it runs as this shard of so many (0: as it was
+  /// started), without the others. Only with `dry`, and both together.
+  struct Shard {
+    std::uint32_t number = 0, of = 0;
+  };
+  Shard shard;
+  /// Tasks do nothing and return zeros, messages are dropped, and those awaited are zeros: nothing that the program
+  /// computes is true.
+  bool dry = false;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.
   bool help = false;

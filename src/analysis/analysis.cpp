@@ -220,7 +220,8 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
                                MemoryId memory, const Layout& layout, const Origin& origin,
                                bool& shortage) {
   if (Instance* found = field.instances().find(points, memory, layout.order)) return found;
-  const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
+  if (layout.extent == Extent::whole && field.used() != nullptr) field.used()->widen(points);
+  const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.extent() : points;
   Instance* made = nullptr;
   while ((made = make_instance(field, space, memory, layout, origin.info, origin.kind)) ==
          nullptr) {
@@ -248,6 +249,22 @@ Instance* Analysis::make_instance(FieldState& field, const data::IndexSpaceRef& 
   return &field.add_instance(std::move(made));
 }
 
+// Values that are valid nowhere else are copied to the instance refuge(), which may be null: then false.
+template <class Refuge>
+bool Analysis::move_out(Instance& victim, const Origin& origin, Refuge refuge) {
+  FieldState& field = *victim.field;
+  for (EquivalenceSet* set : field.sets_meeting(victim.space)) {
+    Use* use = set->find(&victim);
+    if (use == nullptr || !use->valid || set->fill) continue;
+    if (std::ranges::count(set->uses, true, &Use::valid) > 1) continue;
+    Instance* const safe = refuge();
+    if (safe == nullptr) return false;
+    Use& target = set->at(safe);  // may move the others
+    issue_move(field, *set, set->find(&victim), target, origin);
+  }
+  return true;
+}
+
 // Drops the least recently used instance of this memory, unless the present point task uses it. Values that are valid
 // nowhere else are first copied to system memory.
 bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
@@ -257,26 +274,52 @@ bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
   const MemoryId refuge = machine_.memories(MemoryKind::system).front();
   Origin spill = origin;
   spill.argument = -1;
-  for (EquivalenceSet* set : field.sets_meeting(victim->space)) {
-    Use* use = set->find(victim);
-    if (use == nullptr || !use->valid || set->fill) continue;
-    if (std::ranges::count(set->uses, true, &Use::valid) > 1) continue;
-    if (memory == refuge) return false;
+  const bool is_saved = move_out(*victim, spill, [&]() -> Instance* {
+    if (memory == refuge) return nullptr;
+    if (field.used() != nullptr) field.used()->widen(victim->space);
     bool shortage = true;
-    Instance* safe = try_memory(field, field.space(), refuge, Layout{}, spill, shortage);
-    if (safe == nullptr) return false;
-    Use& target = set->at(safe);  // may move the others
-    issue_move(field, *set, set->find(victim), target, spill);
-  }
+    return try_memory(field, field.extent(), refuge, Layout{}, spill, shortage);
+  });
+  if (!is_saved) return false;
   ++counters_.evictions;
   release_instance(*victim);
   return true;
 }
 
+// One after the other, since making the larger one may evict any.
+void Analysis::grow(FieldState& field, const Origin& origin) {
+  Origin move = origin;
+  move.argument = -1;
+  const auto is_small = [&](const auto& instance) {
+    return instance->storage == Storage::pool && instance->layout.extent == Extent::whole &&
+           !data::contains(instance->space, field.extent());
+  };
+  begin_point();
+  for (;;) {
+    const auto& all = field.instances().all();
+    const auto small = std::ranges::find_if(all, is_small);
+    if (small == all.end()) break;
+    const MemoryId memory = (*small)->memory;
+    const Layout layout = (*small)->layout;
+    bool shortage = false;
+    Instance* const larger = try_memory(field, field.extent(), memory, layout, move, shortage);
+    if (larger == nullptr)
+      fail_out_of_memory(field, field.extent(), std::span(&memory, 1), layout, origin);
+    touch(*larger);
+    for (auto each = all.begin(); each != all.end(); ++each) {
+      if (!is_small(*each) || (*each)->memory != memory || (*each)->layout != layout) continue;
+      move_out(**each, move, [&] { return larger; });
+      release_instance(**each);
+      break;
+    }
+  }
+  field.used()->all_grown();
+}
+
 void Analysis::fail_out_of_memory(FieldState& field, const data::IndexSpaceRef& points,
                                   std::span<const MemoryId> memories, const Layout& layout,
                                   const Origin& origin) {
-  const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.space() : points;
+  const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.extent() : points;
   std::string text = describe(origin) + "no memory for " + field.describe() + " (" +
                      short_size(data::InstanceLayout(*space, field.type().size, layout).bytes) +
                      ")";

@@ -129,11 +129,21 @@ class Analysis {
            GraphLog* log);
 
   /// The instance for a field over `points` in the first of `memories` that has room: an attached one, or the first
-  /// made that contains the points, or a new one (Extent::whole: of the whole field). Throws OutOfMemory. An instance
+  /// made that contains the points, or a new one (Extent::whole: of the field's extent). Throws OutOfMemory. An instance
   /// that was used since begin_point() is not evicted for it.
   Instance& instance_for(FieldState& field, const data::IndexSpaceRef& points,
                          std::span<const MemoryId> memories, const Layout& layout,
                          const Origin& origin);
+
+  /// The points are used from here on: instances of the whole field that have no room for them are replaced by larger
+  /// ones. Before instances are chosen for them. Throws OutOfMemory.
+  void widen(FieldState& field, const data::IndexSpaceRef& points, const Origin& origin) {
+    UsedExtent* const used = field.used();
+    if (used == nullptr) return;
+    used->widen(points);
+    if (used->has_grown()) [[unlikely]]
+      grow(field, origin);
+  }
 
   /// A new instance, for an operation of this name; null where the memory has no room for it.
   Instance* make_instance(FieldState& field, const data::IndexSpaceRef& space, MemoryId memory,
@@ -253,6 +263,9 @@ class Analysis {
                        const Layout& layout, const Origin& origin, bool& shortage);
   void retire(Instance& instance, std::vector<exec::NodeRef> users);
   bool evict_one(MemoryId memory, const Origin& origin);
+  void grow(FieldState& field, const Origin& origin);
+  template <class Refuge>
+  bool move_out(Instance& victim, const Origin& origin, Refuge refuge);
   [[noreturn]] void fail_out_of_memory(FieldState& field, const data::IndexSpaceRef& points,
                                        std::span<const MemoryId> memories, const Layout& layout,
                                        const Origin& origin);

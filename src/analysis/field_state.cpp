@@ -262,6 +262,7 @@ std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
 
 void FieldState::reset() {
   REFRAIN_ASSERT(instances_.all().empty(), "a field state is reset after its instances are gone");
+  used_ = nullptr;
   for (const auto& set : sets_) {
     set->uses.clear();
     set->fill = zeros_;

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "analysis/equivalence_set.hpp"
+#include "analysis/extent.hpp"
 #include "data/box_index.hpp"
 #include "data/region_tree.hpp"
 
@@ -64,6 +65,13 @@ class FieldState {
   void forget_footprints(const std::function<bool(const Footprint&)>& unwanted);
 
   [[nodiscard]] const data::IndexSpaceRef& space() const { return space_; }
+  /// What instances of the whole field (Extent::whole) have room for: all points, unless it is known which are used.
+  [[nodiscard]] const data::IndexSpaceRef& extent() const {
+    return used_ != nullptr ? used_->points() : space_;
+  }
+  /// Null: all. It lives as long as it is set.
+  void set_used(UsedExtent* used) { used_ = used; }
+  [[nodiscard]] UsedExtent* used() const { return used_; }
   [[nodiscard]] const ValueType& type() const { return type_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   /// The field's tree; null if it was not given.
@@ -114,6 +122,7 @@ class FieldState {
   void coalesce();
 
   data::IndexSpaceRef space_;
+  UsedExtent* used_ = nullptr;
   ValueType type_;
   std::string name_;
   const data::RegionTree* tree_;

@@ -90,6 +90,8 @@ void wait(FutureState& state, std::size_t rank_or_all) {
 /// What a program asks for, it gets on every shard.
 FutureState& whole_of(FutureState& state) {
   if (state.whole != nullptr) return *state.whole;
+  if (!state.group() && state.at.load(std::memory_order_relaxed) == FutureState::kEverywhere)
+    return state;
   Waiter* const waiter = Waiter::current();
   return waiter != nullptr ? waiter->whole_of(state) : state;
 }
@@ -158,6 +160,7 @@ const exec::FailureRef& ready_failure(const FutureState& state) noexcept {
   return state.failure(0);
 }
 bool is_ready(const FutureState& state, const Where& where) {
+  if (!state.group()) whole_of(const_cast<FutureState&>(state));
   const bool ready = state.ready();
   if (Waiter* const waiter = Waiter::current()) waiter->was_asked(state, ready, where);
   return ready;

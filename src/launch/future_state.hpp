@@ -88,6 +88,10 @@ class FutureState {
   [[nodiscard]] const exec::FailureRef& failure(std::size_t rank) const {
     return slots()[rank].failure;
   }
+  /// On several shards, of one value: the shard that has it, until all have. The context's thread writes; relaxed: who
+  /// else reads it was given the value, and finds it ready.
+  static constexpr std::uint32_t kEverywhere = ~std::uint32_t{0};
+  std::atomic<std::uint32_t> at{kEverywhere};
   /// On several shards, of a group: all its values, once somebody has asked for them. The context's thread.
   FutureState* whole = nullptr;
   std::uint64_t call = 0;  ///< that has made it, of its context
@@ -153,7 +157,7 @@ class Waiter {
  public:
   static constexpr std::size_t all = ~std::size_t{0};
 
-  /// On its own thread: the state that has all values of a future.
+  /// On its own thread: the state that has all values of a future. Where the program runs on several shards, all get them.
   [[nodiscard]] virtual FutureState& whole_of(FutureState& state) { return state; }
   /// Whether it may wait for a future that is not ready.
   [[nodiscard]] virtual bool may_wait_for(const FutureState&) const { return false; }
@@ -178,6 +182,12 @@ class Waiter {
 }  // namespace refrain::detail
 
 namespace refrain::runtime {
+
+/// Reductions of values go by a fixed binary tree, whose shape depends on their number alone: the subtree of the points
+/// first .. last - 1 has those before and from this one on below it.
+inline std::uint64_t middle_of(std::uint64_t first, std::uint64_t last) {
+  return first + (last - first) / 2;
+}
 
 /// One value from those of a group: an operation that comes after the tasks which make them. Made by the context's
 /// thread; run by any, once.

@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -304,7 +305,7 @@ AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& req
   if (points == 0 && replicated == nullptr) return context.records.make_result(plan, request);
   if (replicated != nullptr) {
     if (context.scope.window().full()) context.make_room();
-    replicated->begin(plan, context.calls - 1);
+    replicated->begin(plan, request, context.calls - 1);
   }
   if (points == 0) {
     AnyFuture result = context.records.make_result(plan, request);
@@ -349,6 +350,8 @@ class RunningTask final : public detail::ContextSource, public detail::Waiter {
   /// Before the body's context ends: until then the thread may wait by it.
   ~RunningTask() { Waiter::set_current(before_); }
   RunningTask(const RunningTask&) = delete;
+
+  [[nodiscard]] const LaunchRecord& record() const { return record_; }
 
   std::span<const PhysicalArgument> prepare() {
     const LaunchPlan& plan = *record_.plan;
@@ -463,6 +466,12 @@ const analysis::Instance& instance_of(const PhysicalArgument& argument) {
   }
 }
 
+void return_zeros(const TaskFrame& frame) {
+  const auto& running = static_cast<const RunningTask&>(*frame.source);
+  if (frame.result != nullptr)
+    std::memset(frame.result, 0, running.record().plan->task->result().size);
+}
+
 void run_body(TaskPayload& payload, exec::Execution& execution) {
   LaunchRecord& record = *payload.record;
   const LaunchPlan& plan = *record.plan;
@@ -511,6 +520,11 @@ void run_point(TaskPayload& payload, bool replayed, exec::Execution& execution, 
 }
 
 }  // namespace
+
+const TaskVariant& dry_variant() {
+  static const TaskVariant variant{ProcessorKind::cpu, return_zeros, false};
+  return variant;
+}
 
 void run_task(exec::Node& node, exec::Execution& execution) {
   auto& payload = node.payload_as<TaskPayload>();

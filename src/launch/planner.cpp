@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "data/projection.hpp"
 #include "launch/call_identity.hpp"
+#include "launch/launch_record.hpp"
 #include "machine/machine.hpp"
 #include "mapping/mapping.hpp"
 #include "refrain/error.hpp"
@@ -208,8 +209,9 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
   }
 }
 
-void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine& machine,
+void take_answers(LaunchPlan& plan, const LaunchRequest& request, ContextCore& context,
                   std::span<const MappingOutput> answers, std::span<const std::uint64_t> words) {
+  const Machine& machine = context.runtime.machine();
   plan.own.mapping = hash_bytes(words.data(), words.size_bytes());
   for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
     const MappingOutput& answer = answers[rank];
@@ -220,7 +222,7 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, const Machine&
     point.queue = static_cast<std::uint16_t>(is_device ? answer.processor + 1 : 0);
     point.priority = static_cast<std::int16_t>(std::clamp<std::int64_t>(
         std::int64_t{answer.priority} + request.hints.priority, -30000, 30000));
-    point.variant = request.task->variant(kind);
+    point.variant = context.runtime.options().dry ? &dry_variant() : request.task->variant(kind);
     for (std::size_t i = 0; i < plan.argument_count; ++i)
       plan.arguments_of(rank)[i].mapping = remember_mapping(plan.own.mappings, answer.arguments[i]);
   }
@@ -249,7 +251,7 @@ LaunchPlan& Planner::add_plan(const LaunchRequest& request, std::span<const std:
   std::unique_ptr<LaunchPlan> plan = make_unmapped(request, key);
   asked_key_.clear();
   ask(context_, *plan, request, answers_, asked_key_);
-  take_answers(*plan, request, context_.runtime.machine(), answers_, asked_key_);
+  take_answers(*plan, request, context_, answers_, asked_key_);
   return plans_.insert(std::move(plan), hash);
 }
 
@@ -339,8 +341,7 @@ LaunchPlan& Planner::plan_by_answers(const LaunchRequest& request,
   if (LaunchPlan* known = plans_.find(asked_key_, hash)) return *known;
   auto made = std::make_unique<LaunchPlan>(*unmapped);
   made->key = asked_key_;
-  take_answers(*made, request, context_.runtime.machine(), answers_,
-               std::span(asked_key_).subspan(1));
+  take_answers(*made, request, context_, answers_, std::span(asked_key_).subspan(1));
   return plans_.insert(std::move(made), hash);
 }
 

@@ -16,6 +16,7 @@
 #include "data/index_space.hpp"
 #include "graph/failure.hpp"
 #include "graph/node.hpp"
+#include "refrain/counters.hpp"
 #include "refrain/dynamic.hpp"
 #include "refrain/future.hpp"
 #include "refrain/privilege.hpp"
@@ -66,7 +67,7 @@ class Replicated {
   virtual std::shared_ptr<ReplicatedPlan> plan(const LaunchPlan& plan,
                                                const LaunchRequest& request) = 0;
   /// Before the own points of a launch are issued: what they read is received, what others read is sent.
-  virtual void begin(LaunchPlan& plan, std::uint64_t call) = 0;
+  virtual void begin(LaunchPlan& plan, const LaunchRequest& request, std::uint64_t call) = 0;
   /// Before an own point is issued: contributions to data here by other shards' points of lower rank are folded.
   virtual void fold_before(LaunchPlan& plan, std::uint64_t launch_rank) = 0;
   /// What becomes of an own point's contribution by an argument; good until the next call.
@@ -75,7 +76,7 @@ class Replicated {
   /// The operation that gives a part away. As Analysis::issue_fold, of a reducer that takes no slot of the gate.
   virtual analysis::FoldPayload& give(const exec::NodeRef& reducer, const ContributionPart& part,
                                       const analysis::Origin& origin) = 0;
-  /// After the last own point. `result`: the launch's future, if it has one; of a single launch every shard gets the value.
+  /// After the last own point. `result`: the launch's future, if it has one.
   virtual void end(LaunchPlan& plan, const AnyFuture& result) = 0;
 
   // --- other calls -------------------------------------------------------------------------------------
@@ -86,12 +87,21 @@ class Replicated {
   /// The points to copy here: the owners of a source become the owners of its target.
   virtual data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,
                                    const data::IndexSpaceRef& points) = 0;
-  /// All values of a group launch, those of other shards, too. What is none of this context's is left as it is.
+  /// All values of a launch, those of other shards, too: every shard gets them. What is none of this context's is left as
+  /// it is.
   virtual AnyFuture gather(refrain::detail::FutureState& values, const exec::NodeInfo& info) = 0;
+  /// Whether each shard has some of the values only, and all of them reduce them together.
+  [[nodiscard]] virtual bool is_spread(const refrain::detail::FutureState& values) const = 0;
+  /// So they do: a shard has the result.
+  virtual void reduce(const AnyFuture& values, const ReductionOp& op, const AnyFuture& result,
+                      const exec::NodeInfo& info) = 0;
   /// Nothing is in flight here: the first of the failures that any shard has to tell, null if there is none.
   virtual exec::FailureRef agree(const exec::NodeInfo& info) = 0;
   /// The field's region ends: what uses the same state after it begins anew.
   virtual void forget(analysis::FieldState& field) = 0;
+
+  /// What has been counted so far.
+  [[nodiscard]] virtual ShardCounters counters() const = 0;
 
   // --- errors ------------------------------------------------------------------------------------------
 

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <utility>
 
+#include "net/tree.hpp"
+
 namespace refrain::net {
 
 namespace {
 
-// The children of a rank are rank + 1, + 2, + 4, ... below its lowest bit that is set: what a child has below it
-// follows what the children before have.
 class AllReduce : public std::enable_shared_from_this<AllReduce> {
  public:
   AllReduce(Mailbox& mailbox, const Where& where, Bytes contribution, Combine combine,
@@ -21,16 +21,15 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
         done_(std::move(done)) {}
 
   void begin(std::uint32_t kind, std::uint64_t call) {
-    const Rank me = mailbox_.rank(), ranks = mailbox_.ranks();
+    const Tree tree(mailbox_.rank(), mailbox_.ranks());
     std::vector<Header> from_children;
-    for (Rank bit = 1; (me & bit) == 0 && me + bit < ranks; bit *= 2) {
-      from_children.push_back(mailbox_.next_from(me + bit, kind, call));
-      to_children_.push_back(mailbox_.next_to(me + bit, kind, call));
+    for (const Rank child : tree.children()) {
+      from_children.push_back(mailbox_.next_from(child, kind, call));
+      to_children_.push_back(mailbox_.next_to(child, kind, call));
     }
-    if (me != 0) {
-      const Rank parent = me & (me - 1);
-      to_parent_ = mailbox_.next_to(parent, kind, call);
-      from_parent_ = mailbox_.next_from(parent, kind, call);
+    if (mailbox_.rank() != 0) {
+      to_parent_ = mailbox_.next_to(tree.parent(), kind, call);
+      from_parent_ = mailbox_.next_from(tree.parent(), kind, call);
     }
     from_below_.resize(from_children.size());
     missing_ = from_children.size() + 1;
@@ -47,11 +46,13 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
   // acq_rel: the last one sees what the others have written.
   void one_is_there() {
     if (missing_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    for (const Bytes& each : from_below_) combine_(bytes_, each);
+    for (const Bytes& each : from_below_)
+      if (!each.empty()) combine_(bytes_, each);
     if (mailbox_.rank() == 0) return finish(std::move(bytes_));
     send(to_parent_, bytes_);
     mailbox_.await(from_parent_, where_, [self = shared_from_this()](const Message& message) {
-      self->finish(Bytes(message.bytes().begin(), message.bytes().end()));
+      const auto bytes = message.bytes();
+      self->finish(bytes.empty() ? std::move(self->bytes_) : Bytes(bytes.begin(), bytes.end()));
     });
   }
   void finish(Bytes result) {

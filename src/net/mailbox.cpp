@@ -34,6 +34,8 @@ void Mailbox::await(const Header& expected, const Where& where, Take take) {
   auto come = come_.extract(key);
   if (come.empty()) {
     awaited_.emplace(key, std::move(awaited));
+    lock.unlock();
+    transport_->expect(expected);
     return;
   }
   lock.unlock();

@@ -1,5 +1,5 @@
 #pragma once
-// How messages get from rank to rank. Implementations: in one process (net/in_process.hpp), and MPI, a library of its
+// How messages get from rank to rank. Implementations: in one process (net/in_process.hpp), to nobody (net/dry.hpp), and MPI, a library of its
 // own that is loaded when a launcher of MPI has started the program (net/launcher.hpp).
 
 #include <optional>
@@ -22,6 +22,8 @@ class Transport {
   /// Any thread; returns at once. The message goes from this rank to another one, and arrives whole and once; it may
   /// overtake others.
   virtual void send(Message message) = 0;
+  /// Any thread. A message with this header, or more bytes, is awaited, and has not come.
+  virtual void expect(const Header& /*header*/) {}
   /// Any thread; returns at once. A message that has arrived, if there is one. Messages in flight get on only while
   /// both ranks call this now and then.
   virtual std::optional<Message> poll() = 0;

@@ -151,15 +151,15 @@ std::shared_ptr<net::Mailbox> Connection::use() {
 void Connection::tell(const std::string& error) {
   note_error(error);
   const auto bytes = std::as_bytes(std::span(error));
-  // Of texts that are not the same nothing is left.
+  // Of texts that are not the same one character is left.
   const auto combine = [](net::Bytes& into, std::span<const std::byte> next) {
-    if (!std::ranges::equal(into, next)) into.clear();
+    if (!std::ranges::equal(into, next)) into.assign(1, std::byte{0});
   };
   bool same = false;
   std::atomic<bool> done{false};
   net::all_reduce(mailbox_, {number_of(MessageKind::error)}, {bytes.begin(), bytes.end()}, combine,
                   [&](const net::Bytes& result) {
-                    same = !result.empty();
+                    same = std::ranges::equal(result, bytes);
                     done = true;
                   });
   poll_until([&] { return done.load(); });

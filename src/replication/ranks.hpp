@@ -1,6 +1,5 @@
 #pragma once
-// What the programs of a runtime share on several ranks: the mailbox, how launches are divided, and the check that all
-// ranks make the same calls.
+// What the programs of a runtime share on several ranks: the mailbox, and the check that all ranks make the same calls.
 
 #include <cstdlib>
 #include <exception>
@@ -11,22 +10,18 @@
 
 #include "graph/executor.hpp"
 #include "net/mailbox.hpp"
-#include "refrain/dynamic.hpp"
 #include "replication/connection.hpp"
 #include "replication/control_check.hpp"
 #include "replication/message_kind.hpp"
-#include "shard/sharding.hpp"
 
 namespace refrain::replication {
 
 class Ranks final : public exec::Outside {
  public:
-  using Divide = std::function<shard::Sharding(const LaunchRequest&)>;
   /// `connection`: the mailbox's; null: the ranks are in one process. `interval`: of the check, in calls; 0: there is
-  /// none. `divide`: null for blocks.
-  Ranks(std::shared_ptr<net::Mailbox> mailbox, Connection* connection, std::size_t interval,
-        Divide divide)
-      : mailbox_(std::move(mailbox)), connection_(connection), divide_(std::move(divide)) {
+  /// none.
+  Ranks(std::shared_ptr<net::Mailbox> mailbox, Connection* connection, std::size_t interval)
+      : mailbox_(std::move(mailbox)), connection_(connection) {
     if (interval == 0) return;
     check_ = std::make_unique<ControlCheck>(
         *mailbox_,
@@ -37,9 +32,6 @@ class Ranks final : public exec::Outside {
   }
   ~Ranks() override {
     if (connection_ != nullptr) connection_->set_suspect(nullptr);
-  }
-  [[nodiscard]] shard::Sharding sharding(const LaunchRequest& request) const {
-    return divide_ ? divide_(request) : shard::Sharding::blocked();
   }
   [[nodiscard]] net::Mailbox& mailbox() { return *mailbox_; }
 
@@ -65,7 +57,6 @@ class Ranks final : public exec::Outside {
  private:
   const std::shared_ptr<net::Mailbox> mailbox_;
   Connection* const connection_;
-  const Divide divide_;
   std::unique_ptr<ControlCheck> check_;
 };
 

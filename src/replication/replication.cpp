@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -17,12 +18,15 @@
 #include "launch/call_identity.hpp"
 #include "launch/future_state.hpp"
 #include "launch/launch_plan.hpp"
+#include "launch/planner.hpp"
+#include "net/tree.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::replication {
 
 using analysis::FieldState;
 using data::IndexSpaceRef;
+using refrain::detail::FutureState;
 using runtime::LaunchPlan;
 using shard::ShardId;
 
@@ -30,9 +34,10 @@ using shard::ShardId;
 struct Replication::Plan final : runtime::ReplicatedPlan {
   bool group = false;
   std::vector<FieldState*> fields;
-  std::vector<shard::UsersRef> users;  ///< of a group
-  std::vector<IndexSpaceRef> points;   ///< of a single launch
-  std::shared_ptr<const shard::Sharding> sharding;
+  std::vector<shard::UsersRef> users;   ///< of a group
+  std::vector<IndexSpaceRef> points;    ///< of a single launch
+  std::vector<IndexSpaceRef> own_uses;  ///< what is used here
+  Sharding sharding;
   std::uint64_t token = 0;  ///< of the call, the same on every shard: it names no slot of the task
 };
 
@@ -47,6 +52,11 @@ AnyRegion whole_of(const Requirement& r) {
   if (r.partition.tree == nullptr) return r.region;
   data::RegionTree& tree = *r.partition.tree;
   return tree.handle(tree.partition(r.partition.index).parent);
+}
+
+AnyFuture share(FutureState& state) {
+  state.retain();
+  return AnyFuture(&state);
 }
 
 /// Whether the points that run here use what `users`, which every shard has, says of them. Not so where projection or
@@ -85,25 +95,32 @@ Replication::Replication(runtime::ContextCore& context, Ranks& ranks)
 // --- control determinism -----------------------------------------------------------------------------------
 
 void Replication::begin_call(std::string_view name, const Where& where) noexcept {
-  if (check_ == nullptr) return;
+  if (check_ != nullptr && check_->begin(name, where)) [[unlikely]]
+    wait_for_others(where);
+}
+
+// A shard that is far ahead of the others.
+void Replication::wait_for_others(const Where& where) noexcept {
+  constexpr std::size_t kMostOpen = 64;
+  if (check_->open() <= kMostOpen) return;
   try {
-    check_->begin(name, where);
-    // A shard that is far ahead of the others waits for them.
-    constexpr std::size_t kMostOpen = 64;
-    if (check_->open() > kMostOpen)
-      wait_for(
-          [this](std::function<void()> done) { check_->when_open(kMostOpen / 2, std::move(done)); },
-          context_.analysis.info_for("call", where));
+    wait_for(
+        [this](std::function<void()> done) { check_->when_open(kMostOpen / 2, std::move(done)); },
+        context_.analysis.info_for("call", where));
   } catch (...) { end_run(std::current_exception()); }
 }
 
 // --- states ----------------------------------------------------------------------------------------------
 
 // forget() has seen to it that a field state begins anew which has the address of another.
-shard::StateRef& Replication::state_of(const FieldState& field) {
-  shard::StateRef& state = states_[&field];
-  if (state == nullptr) state = steps_.initial(field.space());
-  return state;
+shard::StateRef& Replication::state_of(FieldState& field) {
+  if (const auto known = known_.find(&field); known != known_.end()) return known->second.state;
+  Known& made = known_
+                    .emplace(&field, Known{steps_.initial(field.space()),
+                                           analysis::UsedExtent(field.space())})
+                    .first->second;
+  field.set_used(&made.used);
+  return made.state;
 }
 
 const shard::Step& Replication::step(FieldState& field, const shard::Access& access) {
@@ -113,9 +130,21 @@ const shard::Step& Replication::step(FieldState& field, const shard::Access& acc
   return taken;
 }
 
-void Replication::forget(FieldState& field) { states_.erase(&field); }
+void Replication::forget(FieldState& field) {
+  field.set_used(nullptr);
+  known_.erase(&field);
+}
 
-net::Header Replication::header_to(ShardId peer, MessageKind kind, std::uint32_t argument) {
+ShardCounters Replication::counters() const {
+  ShardCounters counters = counters_;
+  counters.message_plans = steps_.misses();
+  return counters;
+}
+
+net::Header Replication::header_to(ShardId peer, MessageKind kind, std::uint32_t argument,
+                                   std::size_t bytes) {
+  ++counters_.messages;
+  counters_.message_bytes += bytes;
   return ranks_.mailbox().next_to(peer, number_of(kind), call_, argument);
 }
 
@@ -126,7 +155,9 @@ net::Header Replication::header_from(ShardId peer, MessageKind kind, std::uint32
 void Replication::move(FieldState& field, const shard::Traffic& traffic, std::uint32_t argument,
                        const analysis::Origin& origin) {
   for (const shard::Transfer& each : traffic.sends)
-    transfers_.send(field, each.points, header_to(each.peer, MessageKind::values, argument),
+    transfers_.send(field, each.points,
+                    header_to(each.peer, MessageKind::values, argument,
+                              each.points->volume() * field.type().size),
                     origin);
   for (const shard::Transfer& each : traffic.receives)
     transfers_.receive(field, each.points, header_from(each.peer, MessageKind::values, argument),
@@ -141,8 +172,8 @@ bool Replication::runs_here(const LaunchRequest& request) {
     const Requirement& r = request.requirements[i];
     if (r.region.tree == nullptr) continue;  // the planner refuses it
     const IndexSpaceRef points = points_of(r.region);
-    const FieldState& field = context_.field_state(r.region, r.field, r.privilege, r.op,
-                                                   runtime::argument_name(request, i));
+    FieldState& field = context_.field_state(r.region, r.field, r.privilege, r.op,
+                                             runtime::argument_name(request, i));
     const shard::Holdings holdings(*state_of(field), me_, shards_);
     auto& sums = r.privilege == Privilege::read ? read : written;
     for (const auto& [shard, part] : holdings.folders(points)) sums[shard] += part->volume();
@@ -159,9 +190,16 @@ bool Replication::runs_here(const LaunchRequest& request) {
 IndexSpaceRef Replication::own_points(const LaunchRequest& request, const IndexSpaceRef& domain) {
   if (request.domain == nullptr)
     return runs_at_ == me_ ? domain : data::IndexSpace::empty_space(domain->dim());
-  const shard::Sharding sharding = ranks_.sharding(request);
+  const ShardingInput input{request.task->name(), request.where,    domain->dim(),
+                            domain->volume(),     domain->bounds(), shards_};
+  Mapper& mapper = context_.runtime.mapper();
   try {
-    return sharding.own_points(domain, me_, shards_);
+    try {
+      sharding_ = mapper.sharding(input);
+    } catch (...) { runtime::fail_mapper(mapper, request, ", its sharding"); }
+  } catch (...) { end_run(std::current_exception()); }
+  try {
+    return shard::own_points(sharding_, domain, me_, shards_);
   } catch (const UsageError& error) {
     throw UsageError(runtime::launch_name(request) + ": " + error.what());
   }
@@ -171,9 +209,8 @@ std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& pla
                                                            const LaunchRequest& request) {
   auto made = std::make_shared<Plan>();
   made->group = plan.group;
-  made->token = runtime::token_of(request, false);
-  if (plan.group)
-    made->sharding = std::make_shared<const shard::Sharding>(ranks_.sharding(request));
+  made->sharding = plan.group ? sharding_ : Sharding();
+  made->token = runtime::token_of(request, false) ^ made->sharding.id();
   if (request.task->result().destroy != nullptr)
     throw UsageError(runtime::launch_name(request) +
                      ": its result has a destructor, so it cannot be sent as bytes to the other "
@@ -185,6 +222,9 @@ std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& pla
     made->fields.push_back(&context_.field_state(whole, r.field, r.privilege, r.op, who));
     if (!plan.group) {
       made->points.push_back(points_of(whole));
+      made->own_uses.push_back(runs_at_ == me_
+                                   ? made->points.back()
+                                   : data::IndexSpace::empty_space(made->points.back()->dim()));
       continue;
     }
     const bool partitioned = r.partition.tree != nullptr;
@@ -202,12 +242,13 @@ std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& pla
     const int dim = made->fields.back()->space()->dim();
     made->users.push_back(
         steps_.users().group({steps_.users().pieces(dim, colours, std::move(spaces)), partitioned,
-                              r.projection, plan.points.domain, *made->sharding}));
+                              r.projection, plan.points.domain, made->sharding}));
+    made->own_uses.push_back(made->users.back()->own());
     if (!fits(*made->users.back(), plan, i))
       throw UsageError(fmt::format(
           "{}: projection {} or sharding {} gives the launch's points other pieces, or other "
           "shards, when it is asked again; it has to be a pure function of the point",
-          who, data::describe(r.projection.impl()), made->sharding->describe()));
+          who, data::describe(r.projection.impl()), made->sharding.describe()));
     const std::uint64_t answers[] = {made->token, made->users.back()->assignment()};
     made->token = hash_bytes(answers, sizeof answers);
   }
@@ -231,16 +272,22 @@ analysis::Origin Replication::origin_of(const LaunchPlan& plan, std::uint32_t ar
   return origin;
 }
 
-void Replication::begin(LaunchPlan& launch, std::uint64_t call) {
+void Replication::begin(LaunchPlan& launch, const LaunchRequest& request, std::uint64_t call) {
   const auto& plan = static_cast<const Plan&>(*launch.points.replicated);
   call_ = call;
   note(plan.token);
+  for (FutureState* future : request.futures)
+    if (plan.group || future->at != runs_at_) send_to_all(share(*future), launch.info);
   outgoing_.clear();
   taken_.clear();
   parts_.clear();
   remote_.clear();
   next_remote_ = 0;
   const auto count = static_cast<std::uint32_t>(launch.requirements.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    state_of(*plan.fields[i]);
+    context_.analysis.widen(*plan.fields[i], plan.own_uses[i], origin_of(launch, i, 0));
+  }
   const auto each = [&](auto wanted, shard::Kind kind, auto then) {
     for (std::uint32_t i = 0; i < count; ++i)
       if (wanted(launch.requirements[i].privilege))
@@ -268,6 +315,9 @@ void Replication::reduce(LaunchPlan& launch, std::uint32_t argument, const shard
     std::uint32_t message;
     std::vector<std::size_t> sections;
   };
+  for (const shard::Contribution& each : traffic.folded)
+    context_.analysis.widen(*static_cast<const Plan&>(*launch.points.replicated).fields[argument],
+                            each.points, origin);
   std::map<ShardId, Given> given;
   std::map<ShardId, std::vector<const shard::Contribution*>> folded;
   for (const shard::Contribution& each : traffic.given) {
@@ -279,9 +329,12 @@ void Replication::reduce(LaunchPlan& launch, std::uint32_t argument, const shard
     sections.push_back(each.points->volume());
   }
   outgoing_.resize(outgoing_.size() + given.size());
-  for (const auto& [to, its] : given)
+  for (const auto& [to, its] : given) {
+    const std::size_t points =
+        std::accumulate(its.sections.begin(), its.sections.end(), std::size_t{0});
     outgoing_[its.message] = std::make_shared<Outgoing>(
-        header_to(to, MessageKind::contributions, argument), size, its.sections);
+        header_to(to, MessageKind::contributions, argument, points * size), size, its.sections);
+  }
   for (const shard::Contribution& each : traffic.folded) {
     if (each.from == me_)
       parts_.push_back(
@@ -334,19 +387,25 @@ analysis::FoldPayload& Replication::give(const exec::NodeRef& reducer,
   return transfers_.give(reducer, outgoing_[part.message], part.section, part.points, origin);
 }
 
+// A value stays where it was made until another shard asks for it, or all do.
 void Replication::end(LaunchPlan& plan, const AnyFuture& result) {
   fold_before(plan, ~std::uint64_t{0});
-  if (!result.valid() || plan.group) return;
-  const exec::NodeInfo& info =
-      context_.analysis.info_for(runs_at_ == me_ ? "send" : "receive", plan.info.where);
-  if (runs_at_ != me_) {
-    transfers_.receive(result, {0}, header_from(runs_at_, MessageKind::future, 0), info);
-    return;
-  }
+  if (result.valid() && !plan.group) result.state()->at = runs_at_;
+}
+
+void Replication::send_to_all(const AnyFuture& value, const exec::NodeInfo& info) {
+  FutureState& state = *value.state();
+  const ShardId from = state.at.exchange(FutureState::kEverywhere, std::memory_order_relaxed);
+  if (from == FutureState::kEverywhere || state.context() != context_.identity) return;
+  const exec::NodeInfo& told =
+      context_.analysis.info_for(from == me_ ? "send" : "receive", info.where);
+  if (from != me_)
+    return transfers_.receive(value, {0}, header_from(from, MessageKind::future, 0), told);
   std::vector<net::Header> headers;
   for (ShardId peer = 0; peer < shards_; ++peer)
-    if (peer != me_) headers.push_back(header_to(peer, MessageKind::future, 0));
-  transfers_.send(result, {}, {0}, std::move(headers), info);
+    if (peer != me_)
+      headers.push_back(header_to(peer, MessageKind::future, 0, Transfers::bytes_of(value, 1)));
+  transfers_.send(value, {}, {0}, std::move(headers), told);
 }
 
 // --- other calls -----------------------------------------------------------------------------------------
@@ -378,22 +437,17 @@ IndexSpaceRef Replication::copy(FieldState& from, FieldState& to, const IndexSpa
 std::vector<std::size_t> Replication::ranks_of(const Plan& plan, const IndexSpaceRef& domain,
                                                ShardId shard) const {
   std::vector<std::size_t> ranks;
-  plan.sharding->own_points(domain, shard, shards_)->for_each_point([&](const data::BoxPoint& p) {
-    ranks.push_back(*domain->rank(p));
-  });
+  shard::own_points(plan.sharding, domain, shard, shards_)
+      ->for_each_point([&](const data::BoxPoint& p) { ranks.push_back(*domain->rank(p)); });
   return ranks;
 }
 
-AnyFuture Replication::gather(refrain::detail::FutureState& own, const exec::NodeInfo& info) {
-  using refrain::detail::FutureState;
-  const auto share = [](FutureState& state) {
-    state.retain();
-    return AnyFuture(&state);
-  };
+AnyFuture Replication::gather(FutureState& own, const exec::NodeInfo& info) {
   if (own.whole != nullptr) return share(*own.whole);
   const AnyFuture values = share(own);
-  if (own.of_group().replicated == nullptr || own.context() != context_.identity) return values;
   call_ = context_.calls - 1;
+  if (!own.group()) send_to_all(values, info);
+  if (!is_spread(own)) return values;
   const IndexSpaceRef domain = own.of_group().domain;
   const auto& plan = static_cast<const Plan&>(*own.of_group().replicated);
   AnyFuture whole(FutureState::make(own.type(), context_.identity, domain->volume(),
@@ -401,7 +455,9 @@ AnyFuture Replication::gather(refrain::detail::FutureState& own, const exec::Nod
   if (own.points() > 0) {
     std::vector<net::Header> headers;
     for (ShardId peer = 0; peer < shards_; ++peer)
-      if (peer != me_) headers.push_back(header_to(peer, MessageKind::future, 0));
+      if (peer != me_)
+        headers.push_back(
+            header_to(peer, MessageKind::future, 0, Transfers::bytes_of(values, own.points())));
     transfers_.send(values, whole, ranks_of(plan, domain, me_), std::move(headers), info);
   }
   for (ShardId peer = 0; peer < shards_; ++peer) {
@@ -413,6 +469,30 @@ AnyFuture Replication::gather(refrain::detail::FutureState& own, const exec::Nod
   own.whole = whole.state();
   own.whole->retain();
   return whole;
+}
+
+bool Replication::is_spread(const FutureState& values) const {
+  return values.group() && values.of_group().replicated != nullptr &&
+         values.context() == context_.identity && values.whole == nullptr;
+}
+
+// By the tree of ranks in which all-reduces go: a shard adds what those below it have, and the first one has all.
+void Replication::reduce(const AnyFuture& values, const ReductionOp& op, const AnyFuture& result,
+                         const exec::NodeInfo& info) {
+  const FutureState& own = *values.state();
+  call_ = context_.calls - 1;
+  const IndexSpaceRef& domain = own.of_group().domain;
+  const net::Tree tree(me_, shards_);
+  std::vector<net::Header> below;
+  for (const ShardId child : tree.children())
+    below.push_back(header_from(child, MessageKind::future, 0));
+  std::optional<net::Header> above;
+  if (me_ != 0) above = header_to(tree.parent(), MessageKind::future, 0, 0);
+  transfers_.reduce(
+      {values, ranks_of(static_cast<const Plan&>(*own.of_group().replicated), domain, me_),
+       domain->volume(), &op, me_ == 0 ? result : AnyFuture(), context_.runtime.options().dry},
+      below, above, info);
+  result.state()->at = 0;
 }
 
 namespace {

@@ -34,7 +34,7 @@ class Replication final : public runtime::Replicated {
                                  const data::IndexSpaceRef& domain) override;
   std::shared_ptr<runtime::ReplicatedPlan> plan(const runtime::LaunchPlan& plan,
                                                 const LaunchRequest& request) override;
-  void begin(runtime::LaunchPlan& plan, std::uint64_t call) override;
+  void begin(runtime::LaunchPlan& plan, const LaunchRequest& request, std::uint64_t call) override;
   void fold_before(runtime::LaunchPlan& plan, std::uint64_t launch_rank) override;
   std::span<const runtime::ContributionPart> parts(std::uint32_t launch_rank,
                                                    std::size_t argument) override;
@@ -46,8 +46,12 @@ class Replication final : public runtime::Replicated {
   data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,
                            const data::IndexSpaceRef& points) override;
   AnyFuture gather(refrain::detail::FutureState& own, const exec::NodeInfo& info) override;
+  [[nodiscard]] bool is_spread(const refrain::detail::FutureState& values) const override;
+  void reduce(const AnyFuture& values, const ReductionOp& op, const AnyFuture& result,
+              const exec::NodeInfo& info) override;
   exec::FailureRef agree(const exec::NodeInfo& info) override;
   void forget(analysis::FieldState& field) override;
+  [[nodiscard]] ShardCounters counters() const override;
   void end_program(const std::string& error, const exec::NodeInfo& info) override;
   [[noreturn]] void end_run(const std::exception_ptr& error) noexcept override;
 
@@ -68,11 +72,19 @@ class Replication final : public runtime::Replicated {
     exec::NodeRef node;
   };
 
-  shard::StateRef& state_of(const analysis::FieldState& field);
+  void wait_for_others(const Where& where) noexcept;
+  /// What is known of a field.
+  struct Known {
+    shard::StateRef state;
+    analysis::UsedExtent used;
+  };
+  shard::StateRef& state_of(analysis::FieldState& field);
   /// Takes a step, and makes the operations of a read.
   const shard::Step& step(analysis::FieldState& field, const shard::Access& access);
   void move(analysis::FieldState& field, const shard::Traffic& traffic, std::uint32_t argument,
             const analysis::Origin& origin);
+  /// From the shard that has it to all others.
+  void send_to_all(const AnyFuture& value, const exec::NodeInfo& info);
   [[nodiscard]] std::vector<std::size_t> ranks_of(const Plan& plan,
                                                   const data::IndexSpaceRef& domain,
                                                   shard::ShardId shard) const;
@@ -88,8 +100,9 @@ class Replication final : public runtime::Replicated {
   /// An all-reduce that the program waits for.
   net::Bytes all_reduce(MessageKind kind, net::Bytes own, net::Combine combine,
                         const exec::NodeInfo& info);
-  [[nodiscard]] net::Header header_to(shard::ShardId peer, MessageKind kind,
-                                      std::uint32_t argument);
+  /// Of the next message there, which has so many bytes, failures aside.
+  [[nodiscard]] net::Header header_to(shard::ShardId peer, MessageKind kind, std::uint32_t argument,
+                                      std::size_t bytes);
   [[nodiscard]] net::Header header_from(shard::ShardId peer, MessageKind kind,
                                         std::uint32_t argument);
 
@@ -97,13 +110,15 @@ class Replication final : public runtime::Replicated {
   Ranks& ranks_;
   ControlCheck* const check_;  ///< null: there is none
   const shard::ShardId me_, shards_;
+  ShardCounters counters_;
   KnownFailures failures_;
   Transfers transfers_;
   shard::Steps steps_;
-  std::unordered_map<const analysis::FieldState*, shard::StateRef> states_;
+  std::unordered_map<const analysis::FieldState*, Known> known_;
 
-  // Of the launch that is being made:
+  // Of the launch that is being planned and made:
   shard::ShardId runs_at_ = 0;  ///< a single one
+  Sharding sharding_;           ///< a group
   std::uint64_t call_ = 0;
   std::vector<std::shared_ptr<Outgoing>> outgoing_;
   std::vector<Taken> taken_;

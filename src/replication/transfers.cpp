@@ -5,9 +5,11 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "launch/future_state.hpp"
 #include "memory/accumulator.hpp"
 #include "memory/mover.hpp"
+#include "replication/partial_results.hpp"
 
 namespace refrain::replication {
 
@@ -198,8 +200,8 @@ struct FutureValues {
   KnownFailures* failures;
 };
 
-void settle(refrain::detail::FutureState& state, std::size_t rank, std::string_view value) {
-  if (value.size() != state.type().size) throw net::WrongMessage();
+void settle(refrain::detail::FutureState& state, std::size_t rank,
+            std::span<const std::byte> value) {
   std::memcpy(state.storage(rank), value.data(), value.size());
   state.constructed(rank);
   state.finish(rank);
@@ -209,19 +211,22 @@ void run_send_future(Node& node, Execution& execution) {
   auto& values = node.payload_as<FutureValues>();
   if (execution.failure == nullptr) {
     const refrain::detail::FutureState& state = *values.future.state();
-    Writer writer;
+    Writer writer, trailer;
+    const std::vector<std::byte> none(state.type().size);
     for (std::size_t rank = 0; rank < values.ranks.size(); ++rank) {
       const FailureRef& failure = state.failure(rank);
       writer.number(failure != nullptr ? 1 : 0);
       if (failure != nullptr) {
-        values.failures->write(writer, failure);
+        writer.bytes(none);
+        values.failures->write(trailer, failure);
         if (values.whole.valid()) values.whole.state()->fail(values.ranks[rank], failure);
         continue;
       }
-      const std::string_view value(static_cast<const char*>(state.value(rank)), state.type().size);
-      writer.text(value);
+      const std::span value(static_cast<const std::byte*>(state.value(rank)), state.type().size);
+      writer.bytes(value);
       if (values.whole.valid()) settle(*values.whole.state(), values.ranks[rank], value);
     }
+    writer.bytes(trailer.bytes());
     for (const net::Header& header : values.headers) {
       net::Message message(sized(header, writer.bytes().size()));
       std::memcpy(message.bytes().data(), writer.bytes().data(), writer.bytes().size());
@@ -239,24 +244,92 @@ void lose(const FutureValues& values, const FailureRef& failure) {
 void take_future(const FutureValues& values, const net::Message& message) {
   refrain::detail::FutureState& state = *values.future.state();
   Reader reader(message.bytes());
+  Reader trailer(message.bytes().subspan(Transfers::bytes_of(values.future, values.ranks.size())));
   for (const std::size_t rank : values.ranks) {
-    if (reader.number() != 0) {
-      state.fail(rank, values.failures->read(reader));
-      continue;
-    }
-    settle(state, rank, reader.text());
+    const bool has_failed = reader.number() != 0;
+    const std::span<const std::byte> value = reader.bytes(state.type().size);
+    if (has_failed) state.fail(rank, values.failures->read(trailer));
+    else settle(state, rank, value);
   }
-  if (!reader.at_end()) throw net::WrongMessage();
+  if (!trailer.at_end()) throw net::WrongMessage();
 }
 
 void run_receive_future(Node& node, Execution& execution) {
   if (execution.failure != nullptr) return end_payload<FutureValues>(node, execution);
   auto& values = node.payload_as<FutureValues>();
   exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<FutureValues>);
-  values.mailbox->await(values.headers.front(), node.info->where,
+  const std::size_t bytes = Transfers::bytes_of(values.future, values.ranks.size());
+  values.mailbox->await(sized(values.headers.front(), bytes), node.info->where,
                         [&values, later](const net::Message& message) {
                           end(later, [&] { take_future(values, message); });
                         });
+}
+
+/// A message that has come, or why not.
+struct Held {
+  std::unique_ptr<const net::Message> message;
+  FailureRef failure;
+};
+
+struct Hold {
+  std::shared_ptr<Held> held;
+  net::Header header;
+  net::Mailbox* mailbox;
+};
+
+void lose(const Hold& hold, const FailureRef& failure) { hold.held->failure = failure; }
+
+void run_hold(Node& node, Execution& execution) {
+  if (execution.failure != nullptr) return end_payload<Hold>(node, execution);
+  auto& hold = node.payload_as<Hold>();
+  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Hold>);
+  hold.mailbox->await(hold.header, node.info->where, [&hold, later](net::Message message) {
+    end(later,
+        [&] { hold.held->message = std::make_unique<const net::Message>(std::move(message)); });
+  });
+}
+
+struct Reduce {
+  SharedReduction reduction;
+  std::vector<std::shared_ptr<Held>> below;
+  std::optional<net::Header> above;
+  exec::Failure::Origin origin;
+  net::Mailbox* mailbox;
+  KnownFailures* failures;
+};
+
+void reduce(const Reduce& reduce, Node& node) {
+  const SharedReduction& reduction = reduce.reduction;
+  PartialResults results(*reduction.op, reduction.points);
+  try {
+    results.add(*reduction.values.state(), reduction.ranks);
+    for (const auto& held : reduce.below) {
+      results.fail(held->failure);
+      if (held->message != nullptr) results.add(Reader(held->message->bytes()), *reduce.failures);
+    }
+    results.combine();
+  } catch (...) {  // the operator is the program's
+    results.fail(exec::fail(node, reduce.origin, std::current_exception()));
+  }
+  if (reduce.above) {
+    Writer writer;
+    results.write(writer, *reduce.failures);
+    net::Message message(sized(*reduce.above, writer.bytes().size()));
+    std::ranges::copy(writer.bytes(), message.bytes().begin());
+    return reduce.mailbox->send(std::move(message));
+  }
+  refrain::detail::FutureState& made = *reduction.result.state();
+  if (results.failure() != nullptr) return made.fail(0, results.failure());
+  REFRAIN_ASSERT(results.is_complete() || reduction.dry, "every point has come from some shard");
+  results.take(static_cast<std::byte*>(made.storage(0)));
+  made.finish(0);
+}
+
+void run_reduce(Node& node, Execution& execution) {
+  auto& payload = node.payload_as<Reduce>();
+  if (execution.failure == nullptr) reduce(payload, node);
+  else if (!payload.above) payload.reduction.result.state()->fail(0, FailureRef(execution.failure));
+  payload.~Reduce();
 }
 
 }  // namespace
@@ -311,6 +384,7 @@ Node& Transfers::make(exec::NodeKind kind, void (*run)(Node&, Execution&),
 
 Instance& Transfers::place(FieldState& field, const IndexSpaceRef& points,
                            const analysis::Origin& origin) {
+  context_.analysis.widen(field, points, origin);
   context_.analysis.begin_point();
   Instance& instance = context_.analysis.instance_for(
       field, points, context_.runtime.machine().memories(MemoryKind::system), Layout{}, origin);
@@ -397,6 +471,10 @@ analysis::FoldPayload& Transfers::give(const exec::NodeRef& reducer,
 
 // --- futures -------------------------------------------------------------------------------------------
 
+std::size_t Transfers::bytes_of(const AnyFuture& future, std::size_t values) {
+  return values * (sizeof(std::uint64_t) + future.state()->type().size);
+}
+
 void Transfers::send(const AnyFuture& future, const AnyFuture& whole,
                      std::vector<std::size_t> ranks, std::vector<net::Header> headers,
                      const exec::NodeInfo& info) {
@@ -419,6 +497,32 @@ void Transfers::receive(const AnyFuture& future, std::vector<std::size_t> ranks,
   for (const std::size_t rank : ranks) future.state()->set_producer(rank, ref);
   context_.analysis.log_operation(node, {context_.calls - 1, 0, -1, &info});
   context_.analysis.publish(context_.analysis.edges_to(node));
+}
+
+void Transfers::reduce(const SharedReduction& reduction, std::span<const net::Header> below,
+                       const std::optional<net::Header>& above, const exec::NodeInfo& info) {
+  std::vector<exec::NodeRef> taken;
+  std::vector<std::shared_ptr<Held>> held;
+  for (const net::Header& header : below) {
+    held.push_back(std::make_shared<Held>());
+    Node& node =
+        make(exec::NodeKind::other, run_hold, context_.analysis.info_for("receive", info.where),
+             Hold{held.back(), header, &mailbox_});
+    taken.push_back({&node, node.seq});
+    context_.analysis.log_operation(node, {context_.calls - 1, 0, -1, node.info});
+    context_.analysis.publish(context_.analysis.edges_to(node));
+  }
+  Node& node = make(exec::NodeKind::other, run_reduce, info,
+                    Reduce{reduction, std::move(held), above, {}, &mailbox_, &failures_});
+  analysis::Origin origin{context_.calls - 1, 0, -1, &info};
+  origin.on_shards = true;
+  node.payload_as<Reduce>().origin = analysis::failure_origin(node, origin);
+  if (reduction.result.valid()) reduction.result.state()->set_producer(0, {&node, node.seq});
+  context_.analysis.log_operation(node, origin);
+  analysis::Edges edges = context_.analysis.edges_to(node);
+  context_.depend_on(edges, *reduction.values.state());
+  for (const exec::NodeRef& each : taken) edges.add(each);
+  context_.analysis.publish(edges);
 }
 
 }  // namespace refrain::replication

@@ -3,7 +3,8 @@
 //
 // A message of values has these in the order of the points' boxes, and, if some points have failures in place of values,
 // a list of them behind (replication/wire.hpp). A message of contributions has a section for each launch point that gives
-// some; it is sent when the last of them has been written.
+// some; it is sent when the last of them has been written. One of futures says of each value whether it has failed; the
+// failures are behind.
 //
 // Threads: the context's makes the operations, and numbers their messages in the order of the program's calls. They run
 // on any thread; a message is taken in on the thread that polls, while the operation that awaits it is under way, so
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,6 +55,16 @@ struct Incoming {
   std::vector<exec::FailureRef> failed;
 };
 
+/// The reduction of a group's values, as far as it is this shard's.
+struct SharedReduction {
+  AnyFuture values;
+  std::vector<std::size_t> ranks;  ///< of the launch, of these values
+  std::size_t points = 0;          ///< of the launch
+  const ReductionOp* op = nullptr;
+  AnyFuture result{};  ///< of the shard that has it, else empty
+  bool dry = false;    ///< nothing comes from other shards
+};
+
 /// Makes the operations of one context.
 class Transfers {
  public:
@@ -76,11 +88,16 @@ class Transfers {
                               std::size_t section, const data::IndexSpaceRef& points,
                               const analysis::Origin& origin);
 
+  /// How many values of a future take, where none has failed.
+  [[nodiscard]] static std::size_t bytes_of(const AnyFuture& future, std::size_t values);
   /// Sends all values of a future to others, and puts them into `whole`, if it is valid, at these ranks; and receives some.
   void send(const AnyFuture& future, const AnyFuture& whole, std::vector<std::size_t> ranks,
             std::vector<net::Header> headers, const exec::NodeInfo& info);
   void receive(const AnyFuture& future, std::vector<std::size_t> ranks, const net::Header& header,
                const exec::NodeInfo& info);
+  /// Adds partial results that come `below` to those here, and settles the result or sends them `above`.
+  void reduce(const SharedReduction& reduction, std::span<const net::Header> below,
+              const std::optional<net::Header>& above, const exec::NodeInfo& info);
 
  private:
   analysis::Instance& place(analysis::FieldState& field, const data::IndexSpaceRef& points,

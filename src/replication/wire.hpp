@@ -27,6 +27,7 @@ class Writer {
     number(text.size());
     raw(text.data(), text.size());
   }
+  void bytes(std::span<const std::byte> bytes) { raw(bytes.data(), bytes.size()); }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
@@ -51,6 +52,7 @@ class Reader {
     const std::span<const std::byte> found = take(size);
     return {reinterpret_cast<const char*>(found.data()), size};
   }
+  std::span<const std::byte> bytes(std::size_t size) { return take(size); }
   [[nodiscard]] bool at_end() const { return bytes_.empty(); }
 
  private:

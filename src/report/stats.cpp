@@ -122,6 +122,10 @@ Told tell(const Statistics& s) {
            fmt::format("{:.3f} s", static_cast<double>(s.wall_ns) * 1e-9));
   told.add<LaunchCounters>(s.counters, told.json);
   told.add<OperationCounters>(s.counters, told.json, {{"copies", copies_of(s)}});
+  told.add<ShardCounters>(
+      s.counters, told.json,
+      {{"messages", {{"", grouped(s.counters.messages), short_size(s.counters.message_bytes)}}}},
+      s.counters.message_plans > 0);
   add_traces(told, s);
   add_autotrace(told, s.counters.autotrace);
   told.json["replayed_share"] = replayed_share(s);

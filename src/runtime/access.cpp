@@ -107,6 +107,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
                                 exec::NodeKind::access};
   const data::IndexSpaceRef points = region.tree->node(region.node).space;
   access_everywhere(state, points, privilege, origin);
+  analysis.widen(state, points, origin);
   analysis.begin_point();
   analysis::Instance& instance =
       analysis.instance_for(state, points, program_memories(), Layout{}, origin);

@@ -50,7 +50,7 @@ void ContextImpl::check_caller_in_full(const char* call, const Where& where,
 // --- waiting -----------------------------------------------------------------------------------------
 
 detail::FutureState& ContextImpl::whole_of(detail::FutureState& state) {
-  if (replicated == nullptr || !state.group()) return state;
+  if (replicated == nullptr) return state;
   const auto gather = [&]() -> detail::FutureState& {
     replicated->begin_call("get", Where{});
     replicated->note(state.call);

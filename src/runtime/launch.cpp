@@ -70,14 +70,14 @@ void ContextImpl::check_launch_in_full(const LaunchRequest& request) const {
 
 namespace {
 
-// A fixed binary tree over [first, last): the shape depends on the number of points alone.
+// The values of the subtree [first, last).
 void fold_range(const detail::FutureState& values, const ReductionOp& op, std::size_t first,
                 std::size_t last, std::byte* into) {
   if (last - first == 1) {
     std::memcpy(into, values.value(first), op.type->size);
     return;
   }
-  const std::size_t middle = first + (last - first) / 2;
+  const std::size_t middle = middle_of(first, last);
   std::vector<std::byte> right(op.type->size);
   fold_range(values, op, first, middle, into);
   fold_range(values, op, middle, last, right.data());
@@ -123,18 +123,19 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
     impl_.scope.throttle();
     impl_.check_usable(of.state(), who);
     if (impl_.replicated != nullptr) impl_.replicated->note(of.state()->call);
-    const AnyFuture values =
-        impl_.replicated != nullptr
-            ? impl_.replicated->gather(*of.state(), impl_.analysis.info_for("reduce", where))
-            : of;
     if (op.type == nullptr || op.initialise == nullptr || op.fold == nullptr)
       runtime::fail(who, "operator '{}' lacks its type or a function", op.name);
-    if (values.state()->type().size != op.type->size)
+    if (of.state()->type().size != op.type->size)
       runtime::fail(who, "operator '{}' on {} ({} bytes) does not fit values of {} bytes", op.name,
-                    op.type->name, op.type->size, values.state()->type().size);
+                    op.type->name, op.type->size, of.state()->type().size);
     const ResultType type{op.type->size, op.type->alignment, nullptr};
     AnyFuture result(detail::FutureState::make(type, impl_.identity));
     result.state()->call = impl_.calls;
+    const exec::NodeInfo& info = impl_.analysis.info_for("reduce", where);
+    const bool is_spread = impl_.replicated != nullptr && impl_.replicated->is_spread(*of.state());
+    const AnyFuture values = impl_.replicated != nullptr && !is_spread
+                                 ? impl_.replicated->gather(*of.state(), info)
+                                 : of;
     detail::FutureState* const given = values.state();
     const runtime::FutureReduction reduction{values, result, &op};
     impl_.traces.make(
@@ -143,6 +144,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
           replay.take_reduction({&given, 1}, reduction);
         },
         [&] {
+          if (is_spread) return impl_.replicated->reduce(values, op, result, info);
           exec::Node& node = impl_.scope.allocate(sizeof reduction);
           ::new (node.payload()) runtime::FutureReduction(reduction);
           analysis::Origin origin{impl_.calls - 1};
@@ -151,7 +153,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
               analysis::failure_origin(node, origin);
           node.kind = exec::NodeKind::other;
           node.run = runtime::run_reduce;
-          node.info = &impl_.analysis.info_for("reduce", where);
+          node.info = &info;
           result.state()->set_producer(0, {&node, node.seq});
           impl_.analysis.log_operation(node, {impl_.calls - 1, 0, -1, node.info});
           analysis::Edges edges = impl_.analysis.edges_to(node);

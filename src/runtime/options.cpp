@@ -154,6 +154,16 @@ bool take_check_determinism(Options& options, std::string_view text) {
   return take_whole(options.check_determinism, text, 1, 1'000'000);
 }
 
+/// "K/N".
+bool take_shard(Options& options, std::string_view text) {
+  constexpr std::uint32_t kMost = std::uint32_t{1} << 20;
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::string_view of = text.substr(std::min(slash + 1, text.size()));
+  Options::Shard& shard = options.shard;
+  return take_whole(shard.of, of, 2, kMost) &&
+         take_whole(shard.number, text.substr(0, slash), 0, shard.of - 1);
+}
+
 bool take_stats(Options& options, std::string_view text) {
   options.stats_file.clear();
   if (take_switch(options.stats, text)) return true;
@@ -256,6 +266,13 @@ const std::vector<Flag>& flags() {
        "of several processes: look after so many calls whether all make the same (256)"},
       {"hang-after", whole(&O::hang_after, 0, million),
        "of several processes: the run ends when one waits for so many seconds; 0: it may (0)"},
+      {"shard",
+       {"K/N", "a shard and their number, as in 0/64, below 2^20", take_shard,
+        [](const O& o) {
+          return o.shard.of == 0 ? "" : fmt::format("{}/{}", o.shard.number, o.shard.of);
+        }},
+       "run as shard K of N without the others; together with dry"},
+      {"dry", on_off(&O::dry), "tasks do nothing, for measuring the analysis of a shard (off)"},
       {"help",
        {"", "no value", [](O& o, std::string_view text) { return o.help = text.empty(); }},
        "list these flags"},
@@ -389,6 +406,9 @@ const Options& runtime::checked(const Options& options) {
                                  name, kind.expected, quote, held, quote));
   }
   check_different_files(options);
+  if (options.dry != (options.shard.of > 0))
+    throw InputError(fmt::format("{0}dry and {0}shard K/N: expected both or none, found {1}",
+                                 prefix, options.dry ? "dry alone" : "shard alone"));
   return options;
 }
 

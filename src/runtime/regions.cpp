@@ -209,6 +209,8 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
       analysis::Analysis& analysis = impl_.analysis;
       analysis::Origin origin{impl_.calls - 1, 0, 0, &impl_.analysis.info_for("copy", where),
                               exec::NodeKind::copy};
+      analysis.widen(from, own, origin);
+      analysis.widen(to, own, origin);
       analysis.begin_point();
       analysis::Instance& source_instance =
           analysis.instance_for(from, own, impl_.program_memories(), Layout{}, origin);

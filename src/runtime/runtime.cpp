@@ -18,6 +18,7 @@
 #include "machine/machine.hpp"
 #include "mapping/mapping.hpp"
 #include "memory/accumulator.hpp"
+#include "net/dry.hpp"
 #include "replication/connection.hpp"
 #include "runtime/context_impl.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -57,12 +58,13 @@ Options for_world(Options options, const World& world) {
   if (world.mailbox == nullptr) return options;
   options.tracing = false;
   const net::Rank rank = world.mailbox->rank();
-  const bool silent = rank != 0 && options.output == Options::Output::first;
+  const bool silent = rank != 0 && options.output == Options::Output::first && !options.dry;
   if (silent) options.stats = false;
   for (std::string Options::*file :
        {&Options::stats_file, &Options::timeline, &Options::graph, &Options::graph_calculus,
         &Options::explain, &Options::autotrace_log, &Options::record})
-    options.*file = silent ? std::string() : of_rank(options.*file, rank);
+    if (silent) options.*file = std::string();
+    else if (!options.dry) options.*file = of_rank(options.*file, rank);
   return options;
 }
 
@@ -100,7 +102,12 @@ replication::Connection* connection_for(const Options& options) {
 
 World World::of_process(const Options& options) {
   World world;
-  replication::Connection* const connection = connection_for(checked(options));
+  if (const Options::Shard& shard = checked(options).shard; shard.of > 0) {
+    world.mailbox =
+        std::make_shared<net::Mailbox>(std::make_unique<net::Dry>(shard.number, shard.of));
+    return world;
+  }
+  replication::Connection* const connection = connection_for(options);
   if (connection == nullptr) return world;
   world.mailbox = connection->use();
   if (world.mailbox == nullptr)
@@ -119,9 +126,8 @@ RuntimeImpl::RuntimeImpl(Options options, World world)
   executor_ = world.executor ? std::move(world.executor) : make_executor(options_, machine_);
   task_slots_ = world.task_slots ? world.task_slots : detail::TaskSlots::process();
   if (world.mailbox != nullptr && world.mailbox->ranks() > 1) {
-    ranks_ =
-        std::make_unique<replication::Ranks>(std::move(world.mailbox), world.connection,
-                                             options_.check_determinism, std::move(world.sharding));
+    ranks_ = std::make_unique<replication::Ranks>(std::move(world.mailbox), world.connection,
+                                                  options_.check_determinism);
   }
   reports_ = std::make_unique<Reports>(*this);
   if (ranks_ != nullptr) executor_->add(*ranks_);
@@ -244,6 +250,7 @@ void Totals::add(const ContextImpl& context) {
   analysis_ns += context.analysis_ns;
   analysis += context.analysis.counters();
   traces += context.traces.counters();
+  if (context.replicated != nullptr) shards += context.replicated->counters();
   const AutotraceCounters found = context.traces.autotrace_counters();
   autotrace += found;
   if (context.parent != nullptr) return;
@@ -266,7 +273,7 @@ Counters Totals::counters() const {
   now.futures_alive = detail::FutureState::live_count();
   now.accumulators_alive = detail::Accumulator::live_count();
   now.index_spaces_alive = data::IndexSpace::live_count();
-  return {launches, analysis, traces, now, autotrace};
+  return {launches, analysis, traces, now, shards, autotrace};
 }
 
 }  // namespace refrain::runtime

@@ -53,6 +53,7 @@ struct Totals {
   analysis::AnalysisCounters analysis;
   TraceTotals traces;
   AliveCounters alive;
+  ShardCounters shards;
   AutotraceCounters autotrace;
   /// A context.
   void add(const ContextImpl& context);
@@ -123,8 +124,6 @@ struct World {
   /// To the other ranks that run the program, as one shard on each; null: it runs alone.
   std::shared_ptr<net::Mailbox> mailbox{};
   replication::Connection* connection = nullptr;  ///< the mailbox's; null: ranks in one process
-  /// Which points of a launch run where; null: runs of the domain.
-  std::function<shard::Sharding(const LaunchRequest&)> sharding{};
 };
 
 class RuntimeImpl final : public RuntimeCore {

@@ -51,7 +51,7 @@ Users::Users(const GroupArgument& argument, ShardId me, ShardId shards)
                                      data::to_string(colours.bounds(), colours.dim())));
       piece = static_cast<std::uint32_t>(*rank);
     }
-    const ShardId shard = argument.sharding.shard_of(*argument.domain, point, shards);
+    const ShardId shard = shard_of(argument.sharding, *argument.domain, point, shards);
     if (shard == me_) own_ranks_.push_back(static_cast<std::uint32_t>(piece_of_.size()));
     piece_of_.push_back(piece);
     shard_of_.push_back(shard);

@@ -48,7 +48,7 @@ struct GroupArgument {
   bool partitioned = true;  ///< false: every point uses the one piece that there is
   Projection projection;
   data::IndexSpaceRef domain;
-  Sharding sharding = Sharding::blocked();
+  Sharding sharding{};
 };
 
 /// Points of a set that was asked about, which one point of a launch uses.

@@ -40,6 +40,41 @@ class SecondGpu : public Mapper {
   int asked = 0;
 };
 
+// Blocks of a grid that lie together run in one process: 2 x 2 processes.
+class Quarters : public Mapper {
+ public:
+  std::string_view name() const override { return "quarters"; }
+  void map(const MappingInput&, MappingOutput&) override {}
+  Sharding sharding(const ShardingInput& launch) override {
+    return launch.dim == 2 ? Sharding::tiled({2, 2, 1}) : Sharding::blocked();
+  }
+};
+
+// As one of four processes, without the others: this one has the quarter at the bottom on the left.
+TEST(DocsRuntime, ShardingByAMapper) {
+  Options options;
+  options.dry = true;
+  options.shard = {2, 4};
+  Runtime runtime(options);
+  runtime.set_mapper(std::make_unique<Quarters>());
+  runtime.run([](Context& ctx) {
+    auto grid = ctx.region(Rect2{{0, 0}, {7, 7}}, Cell::value);
+    auto blocks = ctx.blocks(grid, {4, 4});
+    auto around = ctx.halo(blocks, 1);
+    const Task blur{"blur", [](ReadWrite<double, 2>, Read<double, 2>) {}};
+    const Task shrink{"shrink", [](ReadWrite<double, 2>) {}};
+    auto other = ctx.region(Rect2{{0, 0}, {7, 7}}, Cell::value);
+    auto others = ctx.blocks(other, {4, 4});
+    for (int i = 0; i < 3; ++i) {
+      ctx.launch(blur, Rect2{{0, 0}, {3, 3}}, others[Cell::value], around[Cell::value]);
+      ctx.launch(shrink, Rect2{{0, 0}, {3, 3}}, blocks[Cell::value]);
+    }
+    ctx.fence();
+  });
+  EXPECT_EQ(runtime.counters().tasks, 6U * 4);
+  EXPECT_EQ(runtime.counters().messages, 2U * 3);  // to the three other quarters, twice
+}
+
 TEST(DocsRuntime, OpenPrograms) {
   Runtime runtime;
   double answer = 0;

@@ -32,7 +32,7 @@ TEST(FlagErrors, UnknownFlag) {
             "schedule, check, stats, timeline, graph, graph-calculus, explain, tracing, "
             "trace-optimize, trace-length, trace-memory, autotrace, autotrace-min-length, "
             "autotrace-max-length, autotrace-history, autotrace-sample, autotrace-log, record, "
-            "warm-start, order, output, check-determinism, hang-after, help");
+            "warm-start, order, output, check-determinism, hang-after, shard, dry, help");
 }
 
 TEST(FlagErrors, BadValue) {

@@ -185,7 +185,7 @@ TEST_F(JudgeUnion, FindsASpuriousOrder) {
     ++tried;
   }
   // The others order what the program orders through another shard, or nothing that it has made.
-  EXPECT_GT(found, 40);
+  EXPECT_GT(found, 20);
 }
 
 TEST_F(JudgeUnion, FindsAMessageWithoutItsOtherEnd) {

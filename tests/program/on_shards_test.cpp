@@ -67,11 +67,7 @@ class Shards {
         options.check_determinism = mix(seed_, 8) % 40;
         Runtime runtime(std::make_shared<runtime::RuntimeImpl>(
             options, runtime::World{executor_, detail::TaskSlots::beside_process(),
-                                    std::make_shared<net::Mailbox>(network_.open(shard)), nullptr,
-                                    [this](const LaunchRequest& request) {
-                                      return some_sharding(request.task->name(),
-                                                           detail::domain_of(request), seed_);
-                                    }}));
+                                    std::make_shared<net::Mailbox>(network_.open(shard))}));
         program(runtime, shard);
       });
     executor_->run_programs(programs);
@@ -199,14 +195,42 @@ TEST(OnShards, TheValuesOfAGroupAreSentOnce) {
     runtime.run([](Context& context) {
       const Task same{"same", [](int value) { return value; }};
       const auto values = context.launch(same, 9, 5);
+      EXPECT_EQ(values.get(3), 5);
       EXPECT_EQ(context.reduce(values, Sum{}).get(), 45);
       EXPECT_EQ(context.reduce(values, Max{}).get(), 5);
-      EXPECT_EQ(values.get(3), 5);
     });
   });
   const NaiveMessages messages = shards.messages();
-  EXPECT_FALSE(messages.empty());
+  EXPECT_EQ(messages.size(), 6u);
   for (const auto& [pair, all] : messages) EXPECT_EQ(all.size(), 1u);
+}
+
+/// Up the tree of three shards for the result, and down for who asks.
+TEST(OnShards, AReductionsResultStaysUntilItIsAskedFor) {
+  for (const bool asked : {false, true}) {
+    Shards shards(3, 1);
+    shards.run([asked](Runtime& runtime, shard::ShardId /*shard*/) {
+      runtime.run([asked](Context& context) {
+        const Task rank{"rank", [](Point<1> p) { return 1.0 / static_cast<double>(1 + p[0]); }};
+        const Task alone{"alone", [](double value) { return value; }};
+        const auto sum = context.reduce(context.launch(rank, 9), Sum{});
+        const auto same = context.launch(alone, sum);  // it runs where the sum is
+        if (!asked) return;
+        EXPECT_EQ(sum.get(), same.get());
+        EXPECT_EQ(sum.get(), same.get());
+      });
+    });
+    const NaiveMessages messages = shards.messages();
+    const auto between = [&](int from, int to) {
+      const auto found = messages.find({from, to});
+      return found == messages.end() ? std::size_t{0} : found->second.size();
+    };
+    for (const int other : {1, 2}) {
+      EXPECT_EQ(between(other, 0), 1u);
+      EXPECT_EQ(between(0, other), asked ? 2u : 0u);
+      EXPECT_EQ(between(other, 3 - other), 0u);
+    }
+  }
 }
 
 /// Random programs, each shard on a thread of its own, with workers: for ThreadSanitizer.
@@ -226,11 +250,7 @@ TEST(OnShardsWithThreads, RandomProgramsAreWhatTheInterpreterSays) {
         options.machine = kMachine;
         options.workers = static_cast<int>(mix(seed, 6) % 3);
         options.check_determinism = mix(seed, 8) % 40;
-        runtime::World world{nullptr, slots, std::make_shared<net::Mailbox>(network.open(shard)),
-                             nullptr, [seed](const LaunchRequest& request) {
-                               return some_sharding(request.task->name(),
-                                                    detail::domain_of(request), seed);
-                             }};
+        runtime::World world{nullptr, slots, std::make_shared<net::Mailbox>(network.open(shard))};
         Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
         const MappingRule rule(runtime.machine(), MappingRule::Style::spread, seed);
         runtime.set_mapper(rule.mapper(seed % 3 == 0));

@@ -21,8 +21,6 @@
 #include <vector>
 
 #include "refrain/refrain.hpp"
-#include "runtime/runtime_impl.hpp"
-#include "shard/sharding.hpp"
 
 namespace {
 
@@ -386,10 +384,10 @@ class OddMapper final : public Mapper {
 };
 
 /// Sharding functions that are not right, by their number.
-shard::ShardId wrong_shard(const Point3& point, const Rect<3>& /*bounds*/, shard::ShardId shards,
-                           std::uint64_t key) {
-  static shard::ShardId asked = 0;
-  const auto at = static_cast<shard::ShardId>(point[0]);
+ShardId wrong_shard(const Point3& point, const Rect<3>& /*bounds*/, ShardId shards,
+                    std::uint64_t key) {
+  static ShardId asked = 0;
+  const auto at = static_cast<ShardId>(point[0]);
   switch (key) {
     case 1: return point[0] == 3 ? 7 : at % shards;          // there is no shard 7
     case 2: return (at + (processes().rank == 1)) % shards;  // by the process
@@ -397,16 +395,27 @@ shard::ShardId wrong_shard(const Point3& point, const Rect<3>& /*bounds*/, shard
   }
 }
 
-/// The program on a runtime that this test has made, for what no option asks for.
+/// Divides one task's launches by one of these.
+class WrongSharding final : public Mapper {
+ public:
+  explicit WrongSharding(std::uint64_t key) : key_(key) {}
+  [[nodiscard]] std::string_view name() const override { return "wrong"; }
+  void map(const MappingInput& /*input*/, MappingOutput& /*output*/) override {}
+  Sharding sharding(const ShardingInput& launch) override {
+    return launch.task == "add" ? Sharding::function("wrong", wrong_shard, key_) : Sharding();
+  }
+
+ private:
+  const std::uint64_t key_;
+};
+
+/// The program with a mapper of this test.
 void run_on(const std::string& mode, const Options& options) {
-  runtime::World world = runtime::World::of_process(options);
-  if (mode.starts_with("sharding"))
-    world.sharding = [key = std::strtoull(mode.c_str() + 9, nullptr, 10)](const LaunchRequest& it) {
-      return it.task->name() == "add" ? shard::Sharding::function("wrong", wrong_shard, key)
-                                      : shard::Sharding::blocked();
-    };
-  Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
+  Runtime runtime(options);
   if (mode == "mapper") runtime.set_mapper(std::make_unique<OddMapper>());
+  else
+    runtime.set_mapper(
+        std::make_unique<WrongSharding>(std::strtoull(mode.c_str() + 9, nullptr, 10)));
   runtime.run([&](Context& ctx) { run_mode(ctx, mode == "mapper" ? mode : "divided"); });
 }
 

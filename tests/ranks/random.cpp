@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "refrain/refrain.hpp"
-#include "runtime/runtime_impl.hpp"
 #include "support/generate.hpp"
 #include "support/mapping_rule.hpp"
 #include "support/random.hpp"
 #include "support/runner.hpp"
-#include "support/some_sharding.hpp"
 
 namespace refrain::test {
 namespace {
@@ -29,11 +27,7 @@ std::string try_seed(std::uint64_t seed) {
   if (mix(seed, 2) % 3 == 0) options.window = 1 + mix(seed, 3) % 5;
   options.check_determinism = mix(seed, 4) % 40;
   options.check = mix(seed, 5) % 3 == 0;
-  runtime::World world = runtime::World::of_process(options);
-  world.sharding = [seed](const LaunchRequest& request) {
-    return some_sharding(request.task->name(), detail::domain_of(request), seed);
-  };
-  Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
+  Runtime runtime(options);
   const MappingRule rule(runtime.machine(), MappingRule::Style::spread, seed);
   runtime.set_mapper(rule.mapper(seed % 3 == 0));
   return compare(program, expected, execute(runtime, program));

@@ -23,8 +23,8 @@ const char* kind_name(NodeKind kind) {
 }
 
 const char* role_name(Role role) {
-  constexpr std::array names{"call", "move", "send",        "receive",
-                             "give", "take", "send future", "receive future"};
+  constexpr std::array names{"call", "move",        "send",           "receive",    "give",
+                             "take", "send future", "receive future", "send result"};
   return names[static_cast<std::size_t>(role)];
 }
 

@@ -174,6 +174,9 @@ std::string Union::add_messages() {
         for (int peer = 0; peer < shards; ++peer)
           if (peer != me) sent[{2, me, peer, 0, 0, -1, -1, futures_sent[{me, peer}]++}] = number;
         break;
+      case Role::send_result:
+        sent[{2, me, o.peer, 0, 0, -1, -1, futures_sent[{me, o.peer}]++}] = number;
+        break;
       case Role::receive_future:
         received[{2, o.peer, me, 0, 0, -1, -1, futures_received[{o.peer, me}]++}] = number;
         break;

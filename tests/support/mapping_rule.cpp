@@ -6,6 +6,7 @@
 #include "mapping/mapping.hpp"
 #include "refrain/value_type.hpp"
 #include "support/random.hpp"
+#include "support/some_sharding.hpp"
 
 namespace refrain::test {
 
@@ -35,6 +36,10 @@ class RuleMapper : public Mapper {
       output.arguments[i].layout.extent = placement.arguments[i].extent;
       output.arguments[i].layout.order = placement.arguments[i].order;
     }
+  }
+
+  Sharding sharding(const ShardingInput& launch) override {
+    return some_sharding(launch.task, launch.dim, launch.bounds, rule_.seed());
   }
 
   void next_phase() { ++phase_; }

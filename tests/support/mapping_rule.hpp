@@ -38,6 +38,7 @@ class MappingRule {
                                 bool gpu, const std::vector<std::string_view>& fields,
                                 int phase = 0) const;
   [[nodiscard]] const Machine& machine() const { return *machine_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
   /// The rule as a mapper for the runtime; asked at every launch, or remembered.
   [[nodiscard]] std::unique_ptr<Mapper> mapper(bool every_launch) const;
   /// Such a mapper, or another one, forgets its answers; the former answers as in the next phase from now on.

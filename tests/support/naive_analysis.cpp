@@ -147,14 +147,16 @@ int NaiveAnalysis::try_memory(const ResolvedArgument& argument, const Placement:
           (argument.points & ~is.points) == 0)
         return static_cast<int>(i);
     }
+  if (where.extent == refrain::Extent::whole) note_use(argument);
   const Mask whole = parent_ == nullptr
-                         ? program_->shape(argument.tree).all()
+                         ? extent(argument)
                          : parent_->arguments[static_cast<std::size_t>(owned_by)].points;
   Instance made{.owner = owned_by,
                 .field = argument.field,
                 .memory = memory,
-                .points = where.extent == Extent::whole ? whole : argument.points,
-                .order = where.order};
+                .points = where.extent == refrain::Extent::whole ? whole : argument.points,
+                .order = where.order,
+                .whole = where.extent == refrain::Extent::whole};
   if (limited_ && !allocate(made)) return -1;
   instances_.push_back(made);
   return static_cast<int>(instances_.size()) - 1;
@@ -338,6 +340,7 @@ int NaiveAnalysis::fold(const Use& u, int after, std::size_t rank) {
 }
 
 void NaiveAnalysis::fill(const Resolved& r) {
+  if (steps_ != nullptr && r.spec.kind == Statement::Kind::fill_future) receive_values(next_step());
   ++calls_;
   for (int i = 0; i < max_points; ++i) {
     if (!has(r.target.points, i)) continue;
@@ -365,6 +368,8 @@ void NaiveAnalysis::copy(const Resolved& r) {
   for (int i = 0; i < static_cast<int>(to.points.size()); ++i)
     if (has(target.points, i))
       source.points |= Mask{1} << from.find(to.points[static_cast<std::size_t>(i)]);
+  widen(source, source.points);
+  widen(target, target.points);
   const Use in{&source, 0, main_memory_instance(source)};
   const Use out{&target, 1, main_memory_instance(target)};
   make_valid(in, 0);
@@ -378,6 +383,7 @@ void NaiveAnalysis::access(const ResolvedArgument& argument) {
   ++calls_;
   ++point_;
   if (steps_ != nullptr) exchange(next_step(), argument, 0);
+  widen(argument, argument.points);
   hold(NodeKind::access, {&argument, 0, main_memory_instance(argument)});
 }
 
@@ -430,8 +436,9 @@ void NaiveAnalysis::partition(const Resolved& r) {
 }
 
 void NaiveAnalysis::reduce(const Resolved& r) {
-  if (steps_ != nullptr) gather(r.spec.future);
   ++calls_;
+  if (steps_ != nullptr)
+    if (const NaiveStep& step = next_step(); step.together > 0) return reduce_share(r, step);
   NaiveOperation operation;
   operation.kind = NodeKind::other;
   const int result = add(operation);

@@ -31,7 +31,8 @@
 // A shard's share of a program (naive_shard.cpp) is its own point tasks, what every shard does (accesses, fills, reductions
 // of futures), and the two ends of messages, which are operations here; the steps of naive_traffic.hpp say which. Values
 // are sent from and received in system memory: a send reads there after rules R1 and R2, a receive writes. What other
-// shards write changes nothing here.
+// shards write changes nothing here. Instances of a whole field have room for a box around the points that the shard has
+// used; when that grows, larger ones take the places of those there are.
 
 #include <cstdint>
 #include <map>
@@ -60,7 +61,8 @@ enum class Role : std::uint8_t {
   give,  ///< a launch point's contributions, to the shard that folds them
   take,  ///< one per launch point that gives some
   send_future,
-  receive_future
+  receive_future,
+  send_result  ///< of the points below, to the shard above: a reduction that shards make together
 };
 
 struct NaiveOperation {
@@ -114,6 +116,7 @@ class NaiveAnalysis {
     Mask points = 0;
     Order order = Order::c;
     bool given = false;  ///< attached, or the parent's: taken as it is, whatever order is asked for
+    bool whole = false;  ///< of all points, on a shard of the extent
     bool alive = true;
     void* block = nullptr;       ///< of limited memory
     std::uint64_t last_use = 0;  ///< number of the point task
@@ -159,6 +162,11 @@ class NaiveAnalysis {
   void exchange(const NaiveStep& step, const ResolvedArgument& argument, int position);
   void fold_share(const Use& use, int task, std::size_t rank, const NaiveStep& step);
   void gather(int future);
+  void receive_values(const NaiveStep& step);
+  void reduce_share(const Resolved& r, const NaiveStep& step);
+  [[nodiscard]] Mask extent(const ResolvedArgument& argument);
+  void note_use(const ResolvedArgument& argument);
+  void widen(ResolvedArgument argument, Mask points);
   int add_message(exec::NodeKind kind, Role role, int peer);
 
   /// Whose data an argument is: the region tree, or the parent's argument.
@@ -201,7 +209,14 @@ class NaiveAnalysis {
   std::uint64_t point_ = 0;                                 ///< the point task, or the like
   std::size_t rank_ = 0;                                    ///< within its launch
   std::map<int, int> attached_;                             ///< the instances
-  const std::vector<NaiveStep>* steps_ = nullptr;           ///< on a shard
+  /// On a shard: a box around the points of a field that it has used.
+  struct Extent {
+    std::optional<Rect<3>> box;
+    int widened = 0;
+    bool grown = false;
+  };
+  std::map<std::pair<int, int>, Extent> extents_;  ///< by tree and field
+  const std::vector<NaiveStep>* steps_ = nullptr;  ///< on a shard
   std::size_t next_step_ = 0;
   int shard_ = 0;
 };

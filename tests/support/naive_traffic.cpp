@@ -8,7 +8,7 @@ namespace refrain::test {
 namespace {
 
 using Kind = NaiveMessage::Kind;
-constexpr std::size_t future_bytes = 24;  // whether it failed, its size, and 8 bytes
+constexpr std::size_t future_bytes = 16;  // whether it failed, and 8 bytes
 
 data::IndexSpaceRef domain_of(const DomainSpec& spec) {
   std::vector<data::BoxPoint> points;
@@ -60,8 +60,12 @@ void NaiveTraffic::perform(const Resolved& r) {
   using Call = Statement::Kind;
   switch (r.spec.kind) {
     case Call::launch: launch(r); break;
-    case Call::fill:
-    case Call::fill_future: write_by_all(r.target); break;
+    case Call::fill_future:
+      steps_.emplace_back();
+      send_to_all(r.spec.future);
+      write_by_all(r.target);
+      break;
+    case Call::fill: write_by_all(r.target); break;
     case Call::copy: copy(r); break;
     case Call::access:
       steps_.emplace_back();
@@ -81,9 +85,16 @@ void NaiveTraffic::perform(const Resolved& r) {
     case Call::destroy_region:
       for (const Detached& end : r.detached) detach(end.id);
       break;
-    case Call::get:
-    case Call::reduce: {  // the first time that the values are asked for
+    case Call::reduce:
+      steps_.emplace_back();
+      if (const auto map = makers_.find(r.spec.future); map != makers_.end()) {
+        reduce_together(map->second);
+        homes_[r.spec.id] = 0;
+      }
+      break;
+    case Call::get: {  // the first time that the values are asked for
       NaiveStep& step = steps_.emplace_back();
+      send_to_all(r.spec.future);
       const auto map = makers_.find(r.spec.future);
       if (map == makers_.end()) break;
       step.shards = std::move(map->second);
@@ -108,6 +119,40 @@ void NaiveTraffic::detach(int id) {
 void NaiveTraffic::broadcast(int shard, std::uint64_t values) {
   for (int peer = 0; peer < shards_; ++peer)
     if (peer != shard) messages_[{shard, peer}].push_back({Kind::future, 0, values * future_bytes});
+}
+
+void NaiveTraffic::send_to_all(int future) {
+  const auto home = homes_.find(future);
+  if (home == homes_.end()) return;
+  broadcast(home->second, 1);
+  steps_.back().sent.push_back({future, home->second});
+  homes_.erase(home);
+}
+
+namespace {
+
+/// The largest subtrees of the fixed tree over the points first .. last - 1 of which all are there.
+std::uint64_t subtrees(const std::vector<bool>& there, std::size_t first, std::size_t last) {
+  const auto begin = there.begin() + static_cast<std::ptrdiff_t>(first),
+             end = there.begin() + static_cast<std::ptrdiff_t>(last);
+  if (std::find(begin, end, true) == end) return 0;
+  if (std::find(begin, end, false) == end) return 1;
+  const std::size_t middle = first + (last - first) / 2;
+  return subtrees(there, first, middle) + subtrees(there, middle, last);
+}
+
+}  // namespace
+
+/// Each shard but the first sends the results of subtrees that it and those below it have. `makers`: the shard of each point.
+void NaiveTraffic::reduce_together(const std::vector<int>& makers) {
+  steps_.back().together = shards_;
+  for (int shard = 1; shard < shards_; ++shard) {
+    const int end = shard + (shard & -shard);  // the first that is not below
+    std::vector<bool> there;
+    for (const int maker : makers) there.push_back(maker >= shard && maker < end);
+    messages_[{shard, shard & (shard - 1)}].push_back(
+        {Kind::future, 0, subtrees(there, 0, there.size()) * (8 + future_bytes)});
+  }
 }
 
 void NaiveTraffic::read_by_all(const ResolvedArgument& argument) {
@@ -179,7 +224,7 @@ std::vector<int> NaiveTraffic::shards_of(const Resolved& r) {
   shards.reserve(r.points.size());
   for (const PointTask& task : r.points)
     shards.push_back(static_cast<int>(
-        sharding.shard_of(*domain, task.point, static_cast<shard::ShardId>(shards_))));
+        shard::shard_of(sharding, *domain, task.point, static_cast<shard::ShardId>(shards_))));
   return shards;
 }
 
@@ -187,6 +232,10 @@ void NaiveTraffic::launch(const Resolved& r) {
   const LaunchSpec& l = r.spec.launch;
   const std::vector<int> shards = shards_of(r);
   steps_.emplace_back().shards = shards;
+  for (const int future : l.futures) {
+    const auto home = homes_.find(future);
+    if (home != homes_.end() && (l.domain.group || home->second != shards[0])) send_to_all(future);
+  }
   const auto each = [&](auto wanted, auto act) {
     for (std::size_t i = 0; i < r.points[0].arguments.size(); ++i) {
       const ResolvedArgument& argument = r.points[0].arguments[i];
@@ -207,7 +256,7 @@ void NaiveTraffic::launch(const Resolved& r) {
        [this](const auto& a, auto i, const auto& users) { reduce(a, i, users); });
   if (l.future < 0 || !program_->tasks[static_cast<std::size_t>(l.task)].returns) return;
   if (l.domain.group) makers_[l.future] = shards;
-  else broadcast(shards[0], 1);
+  else homes_[l.future] = shards[0];
 }
 
 void NaiveTraffic::copy(const Resolved& r) {

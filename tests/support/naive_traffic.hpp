@@ -28,8 +28,9 @@ struct NaiveMessage {
 /// By sender and receiver, in order.
 using NaiveMessages = std::map<std::pair<int, int>, std::vector<NaiveMessage>>;
 
-/// What a call means on several shards, where it moves data or values or divides work. One for each launch, copy, access,
-/// partition by data, detachment, and each time that the program asks for the values of a future, in program order.
+/// What a call means on several shards, where it moves data or values or divides work. One for each launch, copy, fill with
+/// a future, access, partition by data, detachment, reduction of futures, and each time that the program asks for the values
+/// of a future, in program order.
 struct NaiveStep {
   struct Values {
     int from, to;
@@ -48,6 +49,13 @@ struct NaiveStep {
   std::vector<Values> values;  ///< by argument, sender and receiver
   std::vector<Contribution> contributions;
   std::map<int, Mask> copied;  ///< of a copy: which points each owner of the source copies
+  /// The value of a single launch, or of a reduction, that one shard has had so far.
+  struct Sent {
+    int future, from;
+  };
+  std::vector<Sent> sent;  ///< to all others
+  int together =
+      0;  ///< of a reduction: so many shards make it of what each has; 0: each has all values
 };
 
 /// How a group launch of a task is divided.
@@ -79,6 +87,8 @@ class NaiveTraffic {
   void copy(const Resolved& r);
   void detach(int id);
   void broadcast(int shard, std::uint64_t bytes);
+  void send_to_all(int future);
+  void reduce_together(const std::vector<int>& makers);
   [[nodiscard]] std::vector<int> shards_of(const Resolved& r);
   [[nodiscard]] int place(const std::vector<ResolvedArgument>& arguments);
   NaiveHoldings& state(const ResolvedArgument& argument);
@@ -93,6 +103,7 @@ class NaiveTraffic {
   std::map<std::pair<int, int>, NaiveHoldings> states_;  ///< by tree and field
   std::map<int, ResolvedArgument> attached_;
   std::map<int, std::vector<int>> makers_;  ///< of a map of futures: the shard of each
+  std::map<int, int> homes_;                ///< of a future that one shard has: which
   NaiveMessages messages_;
   std::vector<NaiveStep> steps_;
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "refrain/error.hpp"
+#include "refrain/runtime.hpp"
 #include "support/arguments.hpp"
 
 namespace refrain {
@@ -41,6 +43,21 @@ TEST(Options, BothWaysToGiveAValue) {
   EXPECT_EQ(o.graph, "g.dot");
   EXPECT_EQ(o.graph_calculus, "g.txt");
   EXPECT_EQ(parse({"--refrain:workers", "-1"}).workers, -1);
+}
+
+TEST(Options, AShardOfADryRun) {
+  const Options o = parse({"--refrain:dry", "--refrain:shard", "3/64"});
+  EXPECT_TRUE(o.dry);
+  EXPECT_EQ(o.shard.number, 3U);
+  EXPECT_EQ(o.shard.of, 64U);
+  for (const char* wrong : {"3", "3/", "/4", "4/4", "0/1", "0/0", "1/2/3", "a/4", "-1/4"})
+    EXPECT_THROW(parse({"--refrain:dry", "--refrain:shard", wrong}), InputError) << wrong;
+  Options alone;
+  alone.dry = true;
+  EXPECT_THROW(Runtime{alone}, InputError);
+  alone.dry = false;
+  alone.shard = {0, 2};
+  EXPECT_THROW(Runtime{alone}, InputError);
 }
 
 TEST(Options, FlagsLeaveArgvAndTheRestStays) {

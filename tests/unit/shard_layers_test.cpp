@@ -147,7 +147,7 @@ std::vector<Use> uses_of(const Call& call, ShardId shards) {
     std::uint32_t rank = 0;
     call.domain->for_each_point([&](const BoxPoint& p) {
       const Coord piece = call.partitioned ? data::project(call.projection.impl(), p)[0] : Coord{0};
-      uses.push_back({call.sharding.shard_of(*call.domain, p, shards), rank++,
+      uses.push_back({shard_of(call.sharding, *call.domain, p, shards), rank++,
                       call.pieces[static_cast<std::size_t>(piece)]});
     });
   } else if (call.kind == Kind::write_by_all || call.kind == Kind::read_by_all) {
