@@ -149,6 +149,21 @@ def growth(records, folder, axis):
     return True
 
 
+def own_share(records, folder):
+    """Instructions per own point against the number of shards (dynamic control replication, Figure 12)."""
+    curves = series(records, "own_share", "instructions_per_point")
+    if not curves:
+        return False
+    figure, panel = plt.subplots(figsize=(4.8, 3.6))
+    for marker, (key, points) in zip(MARKERS, curves.items()):
+        panel.plot([size for size, _ in points], [r["value"] for _, r in points], marker=marker,
+                   label="in the " + key[1])
+    panel.set(xscale="log", ylim=(0, None), xlabel="shards", ylabel="instructions per own point")
+    panel.legend(fontsize=7)
+    save(figure, folder / "own_share.svg")
+    return True
+
+
 def autotrace(records, folder):
     """Figures 6 and 7 of the automatic tracing paper: iterations per second, as a multiple of untraced."""
     prefix, variants = "autotrace_", ("untraced", "manual", "auto")
@@ -285,6 +300,7 @@ def main():
     wanted.to.mkdir(parents=True, exist_ok=True)
     figures = [("task_overhead", lambda: task_overhead(records, wanted.to)),
                ("trace_overhead_chains", lambda: trace_overhead(records, wanted.to)),
+               ("own_share", lambda: own_share(records, wanted.to)),
                ("autotrace", lambda: autotrace(records, wanted.to)),
                ("mining", lambda: mining(records, wanted.to)),
                ("arrays", lambda: arrays(records, wanted.to)),
