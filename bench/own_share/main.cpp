@@ -1,5 +1,5 @@
-// Does a shard pay for its own share alone? The star stencil on 4 to 4096 shards with as many tiles on each, one shard of
-// them at a time in a dry run (peers/shard_refrain.cpp): one in a corner, and one in the middle, which has neighbours on
+// Does a shard pay for its own share alone? The star stencil on 4 to 4096 shards (1024 without --all) with as many tiles
+// on each, one shard of them at a time in a dry run (peers/shard_refrain.cpp): one in a corner, and one in the middle, which has neighbours on
 // all sides.
 //   instructions_per_point  callgrind's, of an iteration, per own point of its two launches; the bar is that sizes differ by
 //                           at most 1.05x. Variant "check": with the control determinism check
@@ -115,8 +115,9 @@ class OwnShare {
 
 int main(int argc, char** argv) {
   const Options options = parse_options(argc, argv, "Cost of a shard against their number.", 1, 1);
-  const std::vector<long> roots =
-      options.quick ? std::vector<long>{2, 4, 8, 16} : std::vector<long>{2, 4, 8, 16, 32, 64};
+  std::vector<long> roots{2, 8, 32};
+  if (options.quick) roots = {2, 8};
+  if (options.all) roots = {2, 4, 8, 16, 32, 64};
   Records records;
   OwnShare own_share(options, records);
   if (!can_count_instructions()) std::printf("left out: instruction counts: needs valgrind\n");
