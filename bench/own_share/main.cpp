@@ -1,6 +1,6 @@
 // Does a shard pay for its own share alone? The star stencil on 4 to 4096 shards (1024 without --all) with as many tiles
-// on each, one shard of them at a time in a dry run (peers/shard_refrain.cpp): one in a corner, and one in the middle, which has neighbours on
-// all sides.
+// on each, one shard of them at a time in a dry run (peers/shard_refrain.cpp): one in a corner, and one in the middle,
+// which has neighbours on all sides.
 //   instructions_per_point  callgrind's, of an iteration, per own point of its two launches; the bar is that sizes differ by
 //                           at most 1.05x. Variant "check": with the control determinism check
 //   messages, message_bytes of an iteration, as sent
