@@ -1,9 +1,9 @@
 // One shard of the star stencil on any number of them, in one process: a dry run (Options::dry), in which tasks do
 // nothing and messages go nowhere, so that what is left is the analysis. Run as
 //   peer_shard_refrain SHARD WHAT "shards= root= side= iterations="
-// Of the shards, the first root x root have side x side tiles each, of 32 x 32 points. WHAT: `count` collects the instructions of the
-// iterations after the third (support/callgrind.hpp), `check` the same with the control determinism check; `look` answers
-// requests `number=`:
+// Of the shards, the first root x root have side x side tiles each, of 32 x 32 points. WHAT: `count` collects the
+// instructions of the iterations after the third (support/callgrind.hpp), `check` the same with the control determinism
+// check; `look` answers requests `number=`:
 //   0 messages, 1 their bytes, of each of these iterations      2 message plans made in all of them
 //   3 bytes of the heap, after them
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""As little traffic as by hand? The stencil and the circuit on four ranks beside their versions in plain MPI with the same
-blocks: what each rank sends each other one in an iteration, counted by a library that is preloaded into both.
+"""As little traffic as by hand? The stencil and the circuit on four ranks beside their versions in plain MPI with the
+same blocks: what each rank sends each other one in an iteration, counted by a library that is preloaded into both.
 
-Usage: bench_traffic --out FILE [--quick]
+Usage: bench_traffic --out FILE
 
 Beside it, in the same folder, are the applications and the programs peer_*_mpi. An iteration is the difference of two
 runs of different lengths, so set-up and the last sums are not in it. An all-reduce of MPI counts as the messages of
-recursive doubling, and the control determinism check, which compares once in 256 calls, is switched off. The bars: at most one message more
-between two ranks, and at most a tenth more bytes in all.
+recursive doubling, and the control determinism check, which compares once in 256 calls, is switched off. The bars: at
+most one message more between two ranks, and at most a tenth more bytes in all.
 """
 
 import argparse
@@ -67,8 +67,6 @@ def per_iteration(bin_dir, library, command_for, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", required=True)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only")
     arguments, _ = parser.parse_known_args()
     bin_dir = pathlib.Path(sys.argv[0]).absolute().parent
     library = bin_dir / "libcount_sends.so"

@@ -5,8 +5,8 @@
 // A message may carry pieces that have nothing to do with each other. So operations that move data are split: values by
 // point, contributions by launch point; an edge of theirs leads to the pieces that it is about. Then
 //   no more     operations are ordered only where the sequential program orders them (sequential_order.hpp);
-//   no less     each flow dependence is a path of uses of that point. Nothing else need be ordered: who overwrites a value waits for the readers of his
-//               own instance (judge.hpp), and readers elsewhere have a copy;
+//   no less     each flow dependence is a path of uses of that point. Nothing else need be ordered: who overwrites a
+//               value waits for the readers of his own instance (judge.hpp), and readers elsewhere have a copy;
 //   joined      what the unsplit graph orders besides is due to pieces of one message: of one call, argument, sender and
 //               receiver.
 
