@@ -87,12 +87,13 @@ void wait(FutureState& state, std::size_t rank_or_all) {
   if (waiter != nullptr) waiter->has_waited_for(state, rank_or_all);
 }
 
-/// What a program asks for, it gets on every shard.
+/// What a program asks for, it gets on every shard. When it has ended nothing is sent any more.
 FutureState& whole_of(FutureState& state) {
   if (state.whole != nullptr) return *state.whole;
   if (!state.group() && state.at.load(std::memory_order_relaxed) == FutureState::kEverywhere)
     return state;
   Waiter* const waiter = Waiter::current();
+  if (waiter == nullptr && !state.group()) fail_kept();
   return waiter != nullptr ? waiter->whole_of(state) : state;
 }
 
@@ -106,6 +107,13 @@ Waiter* Waiter::current() noexcept { return static_cast<Waiter*>(exec::body_loca
 
 Waiter* Waiter::set_current(Waiter* waiter) noexcept {
   return static_cast<Waiter*>(exec::set_body_local(waiter));
+}
+
+void fail_kept() {
+  throw UsageError(
+      "a future is asked for its value after its program has ended: one process alone has it, "
+      "since the "
+      "program has not asked for it; ask for it while the program runs");
 }
 
 void fail_empty() {

@@ -179,6 +179,9 @@ class Waiter {
   ~Waiter() = default;
 };
 
+/// Throws UsageError, on every shard: one alone has the value, and its program has ended.
+[[noreturn]] void fail_kept();
+
 }  // namespace refrain::detail
 
 namespace refrain::runtime {

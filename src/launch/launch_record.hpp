@@ -98,11 +98,11 @@ class LaunchRecords {
 /// that the launch asks for.
 AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& request);
 
-/// A point has its turn. Its body does not run where data or a future that it reads has a failure: then what it should have
-/// written has that one, too.
 /// What runs in a dry run in place of a task's body: the result is zero.
 const TaskVariant& dry_variant();
 
+/// A point has its turn. Its body does not run where data or a future that it reads has a failure: then what it should have
+/// written has that one, too.
 void run_task(exec::Node& node, exec::Execution& execution);
 /// The same of a replayed task. If its launch has no values, futures and result, makes no accumulators and is not checked,
 /// nothing is written to its payload, which several threads may run at once.

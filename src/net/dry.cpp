@@ -27,7 +27,7 @@ bool Dry::may_come() const {
 
 void Dry::abort(const std::string& text) noexcept {
   std::fprintf(stderr, "%s\n", text.c_str());
-  std::exit(EXIT_FAILURE);
+  std::_Exit(EXIT_FAILURE);  // threads may run
 }
 
 }  // namespace refrain::net

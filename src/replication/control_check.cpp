@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -73,7 +74,7 @@ std::uint64_t copy_ends(char* to, std::string_view text) {
   std::memcpy(&last, text.data() + text.size() - sizeof last, sizeof last);
   std::memcpy(to, &first, sizeof first);
   std::memcpy(to + text.size() - sizeof last, &last, sizeof last);
-  return first ^ (std::uint64_t{last} << 1 | std::uint64_t{last} >> 63);
+  return (first ^ std::rotl(std::uint64_t{last}, 32)) + text.size();
 }
 
 [[gnu::noinline]] std::uint64_t note_other_name(NotedCall& call, std::string_view name) {
@@ -82,13 +83,13 @@ std::uint64_t copy_ends(char* to, std::string_view text) {
   return hash_bytes(name.data(), name.size());
 }
 
-/// Copies the name, as much as fits. A word that differs where names do. Not by calls, one to copy and one to hash: they
+/// Copies the name, as much as fits. A word to tell names apart. Not by calls, one to copy and one to hash: they
 /// would cost more than all the rest of a call's check.
 [[gnu::always_inline]] inline std::uint64_t note_name(NotedCall& call, std::string_view name) {
   call.name_size = static_cast<std::uint32_t>(name.size());
   char* const to = call.name.data();
   if (name.size() - 4 <= 4) return copy_ends<std::uint32_t>(to, name);
-  if (name.size() - 8 <= 8) return copy_ends<std::uint64_t>(to, name) ^ name.size();
+  if (name.size() - 8 <= 8) return copy_ends<std::uint64_t>(to, name);
   return note_other_name(call, name);
 }
 
@@ -200,8 +201,8 @@ struct ControlCheck::Shared {
 
   /// Calls that have begun. release: who sees a call has been counted sees all of those before it, and its name.
   std::atomic<std::uint64_t> begun{0};
-  std::atomic<std::size_t> opened{
-      0};  ///< open.size(); relaxed: a program that sees it late waits later
+  /// open.size(). relaxed: a program that sees it late waits later.
+  std::atomic<std::size_t> opened{0};
 
   SpinLock lock{};          ///< around all below
   std::uint64_t known = 0;  ///< calls from the first on that are known to be the same

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace refrain::replication {
@@ -17,13 +18,21 @@ void PartialResults::add(const refrain::detail::FutureState& values,
   }
 }
 
-void PartialResults::add(Reader from, KnownFailures& failures) {
+void PartialResults::add(PartialResults other) {
+  fail(std::move(other.failure_));
+  std::ranges::move(other.parts_, std::back_inserter(parts_));
+}
+
+void PartialResults::read(Reader from, KnownFailures& failures) {
+  if (from.at_end()) return;
+  if (from.number() != points_) throw net::WrongMessage();
   while (!from.at_end()) {
     const std::uint64_t first = from.number(), last = from.number();
     if (first == last) {
-      failure_ = exec::first_of(failure_, failures.read(from));
+      fail(failures.read(from));
       continue;
     }
+    if (first > last || last > points_) throw net::WrongMessage();
     const auto value = from.bytes(op_.type->size);
     parts_.push_back({first, last, {value.begin(), value.end()}});
   }
@@ -46,6 +55,7 @@ bool PartialResults::combine(std::uint64_t first, std::uint64_t last,
     into.push_back(std::move(parts_[next_++]));
     return true;
   }
+  if (last - first == 1) return false;  // no subtree of this tree: the ranks' programs differ
   const std::uint64_t middle = runtime::middle_of(first, last);
   const bool left = combine(first, middle, into), right = combine(middle, last, into);
   if (!left || !right) return false;
@@ -57,6 +67,7 @@ bool PartialResults::combine(std::uint64_t first, std::uint64_t last,
 }
 
 void PartialResults::write(Writer& to, KnownFailures& failures) const {
+  to.number(points_);
   if (failure_ != nullptr) {
     to.number(0);
     to.number(0);

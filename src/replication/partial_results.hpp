@@ -26,8 +26,10 @@ class PartialResults {
 
   /// Values of a future, at these ranks of the launch. All are ready.
   void add(const refrain::detail::FutureState& values, const std::vector<std::size_t>& ranks);
-  /// What another shard has written; nothing says nothing.
-  void add(Reader from, KnownFailures& failures);
+  /// Those of another shard.
+  void add(PartialResults other);
+  /// What another shard has written; nothing says nothing. WrongMessage for what cannot be of the same reduction.
+  void read(Reader from, KnownFailures& failures);
   /// Something else has failed.
   void fail(exec::FailureRef failure) { failure_ = exec::first_of(failure_, failure); }
   /// Puts together what are neighbours. Then what there is may be written, or taken.

@@ -315,9 +315,9 @@ void Replication::reduce(LaunchPlan& launch, std::uint32_t argument, const shard
     std::uint32_t message;
     std::vector<std::size_t> sections;
   };
+  FieldState& field = *static_cast<const Plan&>(*launch.points.replicated).fields[argument];
   for (const shard::Contribution& each : traffic.folded)
-    context_.analysis.widen(*static_cast<const Plan&>(*launch.points.replicated).fields[argument],
-                            each.points, origin);
+    context_.analysis.widen(field, each.points, origin);
   std::map<ShardId, Given> given;
   std::map<ShardId, std::vector<const shard::Contribution*>> folded;
   for (const shard::Contribution& each : traffic.given) {
@@ -395,8 +395,10 @@ void Replication::end(LaunchPlan& plan, const AnyFuture& result) {
 
 void Replication::send_to_all(const AnyFuture& value, const exec::NodeInfo& info) {
   FutureState& state = *value.state();
-  const ShardId from = state.at.exchange(FutureState::kEverywhere, std::memory_order_relaxed);
-  if (from == FutureState::kEverywhere || state.context() != context_.identity) return;
+  const ShardId from = state.at.load(std::memory_order_relaxed);
+  if (from == FutureState::kEverywhere) return;
+  if (state.context() != context_.identity) refrain::detail::fail_kept();
+  state.at.store(FutureState::kEverywhere, std::memory_order_relaxed);
   const exec::NodeInfo& told =
       context_.analysis.info_for(from == me_ ? "send" : "receive", info.where);
   if (from != me_)

@@ -265,33 +265,29 @@ void run_receive_future(Node& node, Execution& execution) {
                         });
 }
 
-/// A message that has come, or why not.
-struct Held {
-  std::unique_ptr<const net::Message> message;
-  FailureRef failure;
-};
-
-struct Hold {
-  std::shared_ptr<Held> held;
+/// What comes from a shard below.
+struct Below {
+  std::shared_ptr<PartialResults> results;
   net::Header header;
   net::Mailbox* mailbox;
+  KnownFailures* failures;
 };
 
-void lose(const Hold& hold, const FailureRef& failure) { hold.held->failure = failure; }
+void lose(const Below& below, const FailureRef& failure) { below.results->fail(failure); }
 
-void run_hold(Node& node, Execution& execution) {
-  if (execution.failure != nullptr) return end_payload<Hold>(node, execution);
-  auto& hold = node.payload_as<Hold>();
-  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Hold>);
-  hold.mailbox->await(hold.header, node.info->where, [&hold, later](net::Message message) {
-    end(later,
-        [&] { hold.held->message = std::make_unique<const net::Message>(std::move(message)); });
-  });
+void run_receive_results(Node& node, Execution& execution) {
+  if (execution.failure != nullptr) return end_payload<Below>(node, execution);
+  auto& below = node.payload_as<Below>();
+  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Below>);
+  below.mailbox->await(
+      below.header, node.info->where, [&below, later](const net::Message& message) {
+        end(later, [&] { below.results->read(Reader(message.bytes()), *below.failures); });
+      });
 }
 
 struct Reduce {
   SharedReduction reduction;
-  std::vector<std::shared_ptr<Held>> below;
+  std::vector<std::shared_ptr<PartialResults>> below;
   std::optional<net::Header> above;
   exec::Failure::Origin origin;
   net::Mailbox* mailbox;
@@ -303,10 +299,7 @@ void reduce(const Reduce& reduce, Node& node) {
   PartialResults results(*reduction.op, reduction.points);
   try {
     results.add(*reduction.values.state(), reduction.ranks);
-    for (const auto& held : reduce.below) {
-      results.fail(held->failure);
-      if (held->message != nullptr) results.add(Reader(held->message->bytes()), *reduce.failures);
-    }
+    for (const auto& below : reduce.below) results.add(std::move(*below));
     results.combine();
   } catch (...) {  // the operator is the program's
     results.fail(exec::fail(node, reduce.origin, std::current_exception()));
@@ -502,18 +495,18 @@ void Transfers::receive(const AnyFuture& future, std::vector<std::size_t> ranks,
 void Transfers::reduce(const SharedReduction& reduction, std::span<const net::Header> below,
                        const std::optional<net::Header>& above, const exec::NodeInfo& info) {
   std::vector<exec::NodeRef> taken;
-  std::vector<std::shared_ptr<Held>> held;
+  std::vector<std::shared_ptr<PartialResults>> results;
   for (const net::Header& header : below) {
-    held.push_back(std::make_shared<Held>());
-    Node& node =
-        make(exec::NodeKind::other, run_hold, context_.analysis.info_for("receive", info.where),
-             Hold{held.back(), header, &mailbox_});
+    results.push_back(std::make_shared<PartialResults>(*reduction.op, reduction.points));
+    Node& node = make(exec::NodeKind::other, run_receive_results,
+                      context_.analysis.info_for("receive", info.where),
+                      Below{results.back(), header, &mailbox_, &failures_});
     taken.push_back({&node, node.seq});
     context_.analysis.log_operation(node, {context_.calls - 1, 0, -1, node.info});
     context_.analysis.publish(context_.analysis.edges_to(node));
   }
   Node& node = make(exec::NodeKind::other, run_reduce, info,
-                    Reduce{reduction, std::move(held), above, {}, &mailbox_, &failures_});
+                    Reduce{reduction, std::move(results), above, {}, &mailbox_, &failures_});
   analysis::Origin origin{context_.calls - 1, 0, -1, &info};
   origin.on_shards = true;
   node.payload_as<Reduce>().origin = analysis::failure_origin(node, origin);

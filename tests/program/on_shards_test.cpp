@@ -233,6 +233,57 @@ TEST(OnShards, AReductionsResultStaysUntilItIsAskedFor) {
   }
 }
 
+/// All shards have a value that the program has asked for, also when it has ended; of another one all say the same.
+TEST(OnShards, FuturesThatOutliveTheirProgram) {
+  Shards shards(3, 1);
+  shards.run([](Runtime& runtime, shard::ShardId /*shard*/) {
+    const Task seven{"seven", [] { return 7; }};
+    Future<int> asked, kept;
+    runtime.run([&](Context& context) {
+      asked = context.launch(seven);
+      kept = context.launch(seven);
+      EXPECT_EQ(asked.get(), 7);
+    });
+    EXPECT_EQ(asked.get(), 7);
+    EXPECT_THROW(static_cast<void>(kept.get()), UsageError);
+    EXPECT_THROW(static_cast<void>(kept.ready()), UsageError);
+    runtime.run([&](Context& context) {
+      const Task same{"same", [](int value) { return value; }};
+      EXPECT_EQ(context.launch(same, asked).get(), 7);
+      EXPECT_THROW(context.launch(same, kept), UsageError);
+      EXPECT_THROW(static_cast<void>(kept.get()), UsageError);
+    });
+  });
+}
+
+/// While the program has an access open, launches use points beside it, so the instance of the field grows.
+TEST(OnShards, AnInstanceGrowsWhileAnAccessIsOpen) {
+  Shards shards(2, 1);
+  shards.run([](Runtime& runtime, shard::ShardId /*shard*/) {
+    runtime.run([](Context& context) {
+      static constexpr Field<double> value{"value"};
+      const Task add{"add", [](ReadWrite<double> x) {
+                       for (auto p : x.domain()) x[p] += 1;
+                     }};
+      const auto cells = context.region(Rect1{0, 63}, value);
+      const auto blocks = context.blocks(cells, 8);
+      {
+        auto open = context.access<Write>(blocks(3)[value]);
+        for (Coord i = 24; i < 32; ++i) open[i] = 5;
+        for (int block : {4, 2, 7, 0}) context.launch(add, blocks(block)[value]);
+        for (Coord i = 24; i < 32; ++i) open[i] += 1;
+      }
+      context.launch(add, 8, blocks[value]);
+      const auto seen = context.access<Read>(cells[value]);
+      for (Coord i = 0; i < 64; ++i) {
+        const Coord block = i / 8;
+        const bool twice = block == 4 || block == 2 || block == 7 || block == 0;
+        EXPECT_EQ(seen[i], block == 3 ? 7 : twice ? 2 : 1) << i;
+      }
+    });
+  });
+}
+
 /// Random programs, each shard on a thread of its own, with workers: for ThreadSanitizer.
 TEST(OnShardsWithThreads, RandomProgramsAreWhatTheInterpreterSays) {
   for (TestBudget budget(60, 10); budget.more() && !HasFailure(); budget.next()) {

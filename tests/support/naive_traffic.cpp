@@ -151,7 +151,7 @@ void NaiveTraffic::reduce_together(const std::vector<int>& makers) {
     std::vector<bool> there;
     for (const int maker : makers) there.push_back(maker >= shard && maker < end);
     messages_[{shard, shard & (shard - 1)}].push_back(
-        {Kind::future, 0, subtrees(there, 0, there.size()) * (8 + future_bytes)});
+        {Kind::future, 0, 8 + subtrees(there, 0, there.size()) * (8 + future_bytes)});
   }
 }
 
