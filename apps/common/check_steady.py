@@ -21,8 +21,8 @@ def counted(launcher, command, iterations, folder):
     file = pathlib.Path(folder) / "stats.json"
     arguments = [str(iterations) if word == "@" else word for word in command]
     subprocess.run([launcher, "-n", str(RANKS), *arguments, "--refrain:workers=0", f"--refrain:stats={file}",
-                    "--refrain:output=all"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, timeout=240, check=True,
-                   env={**os.environ, **ENVIRONMENT})
+                    "--refrain:output=all"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=240, check=True, env={**os.environ, **ENVIRONMENT})
     files = [file] + [file.with_name(f"stats.{rank}.json") for rank in range(1, RANKS)]
     return [json.loads(each.read_text(encoding="utf-8")) for each in files]
 

@@ -51,10 +51,10 @@ namespace refrain {
   counter(accumulators_alive, "alive: accumulators", "of the process");     \
   counter(index_spaces_alive, "alive: index spaces", "of the process");
 
-#define REFRAIN_SHARD_COUNTERS(counter)                                                   \
-  counter(messages, "messages", "of values, contributions and futures, to other shards"); \
-  counter(message_bytes, "", "of what these carry");                                      \
-  counter(message_plans, "message plans made", "in launches whose messages had to be worked out");
+#define REFRAIN_SHARD_COUNTERS(counter)                                                      \
+  counter(messages, "messages", "of values, contributions and futures, to other shards");    \
+  counter(message_bytes, "", "of what these carry, but for parts of reductions of futures"); \
+  counter(message_plans, "message plans made", "how often messages had to be worked out");
 
 #define REFRAIN_COUNTER_MEMBER(name, row, meaning) std::uint64_t name = 0
 #define REFRAIN_COUNTER_SUM(name, row, meaning) name += more.name

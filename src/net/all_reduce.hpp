@@ -15,7 +15,8 @@
 namespace refrain::net {
 
 using Bytes = std::vector<std::byte>;
-/// Adds to `into`, of this rank and those below it, what the next ranks have.
+/// Adds to `into`, of this rank and those below it, what the next ranks have. Not called for a message without bytes: that
+/// says the same, as all of those do that come in a dry run (net/dry.hpp).
 using Combine = std::function<void(Bytes& into, std::span<const std::byte> next)>;
 
 /// What its messages say of it.

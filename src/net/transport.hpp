@@ -1,6 +1,6 @@
 #pragma once
-// How messages get from rank to rank. Implementations: in one process (net/in_process.hpp), to nobody (net/dry.hpp), and MPI, a library of its
-// own that is loaded when a launcher of MPI has started the program (net/launcher.hpp).
+// How messages get from rank to rank. Implementations: in one process (net/in_process.hpp), to nobody (net/dry.hpp), and
+// MPI, a library of its own that is loaded when a launcher of MPI has started the program (net/launcher.hpp).
 
 #include <optional>
 #include <string>
