@@ -47,6 +47,9 @@ Traffic traffic_of_reduction(const Holdings& holdings, const Access& access, Sha
   return traffic;
 }
 
+/// What remembering the points takes.
+std::size_t boxes_of(const IndexSpaceRef& points) { return 1 + points->boxes().size(); }
+
 }  // namespace
 
 Traffic traffic_of(const State& state, const Access& access, ShardId me, ShardId shards) {
@@ -69,23 +72,46 @@ std::size_t Steps::Hash::operator()(const Key& key) const {
   return hash_bytes(words, sizeof words);
 }
 
+std::size_t Steps::Hash::operator()(const Question& question) const {
+  const std::uint64_t words[] = {reinterpret_cast<std::uintptr_t>(question.state.get()),
+                                 reinterpret_cast<std::uintptr_t>(question.points.get()),
+                                 question.folders ? 1U : 0U};
+  return hash_bytes(words, sizeof words);
+}
+
+// Before so much more. All go: which ones will come again, nobody knows.
+void Steps::remember(std::size_t boxes) {
+  ++misses_;
+  boxes_ += boxes;
+  if (boxes_ < max_boxes) return;
+  steps_.clear();
+  answers_.clear();
+  boxes_ = 0;
+}
+
 // The state by value: it may be that of a step which is forgotten here.
 const Step& Steps::take(StateRef state, const Access& access) {
   if (const auto known = steps_.find({state, access}); known != steps_.end()) return known->second;
-  ++misses_;
   Step step{states_.after(state, access), traffic_of(*state, access, me_, shards_)};
-  const auto boxes = [](const IndexSpaceRef& points) { return 1 + points->boxes().size(); };
-  for (const Access& layer : step.next->layers) boxes_ += boxes(layer.points);
-  for (const Transfer& each : step.traffic.sends) boxes_ += boxes(each.points);
-  for (const Transfer& each : step.traffic.receives) boxes_ += boxes(each.points);
-  for (const Contribution& each : step.traffic.given) boxes_ += boxes(each.points);
-  for (const Contribution& each : step.traffic.folded) boxes_ += boxes(each.points);
-  // All go: which ones will come again, nobody knows.
-  if (boxes_ >= max_boxes) {
-    steps_.clear();
-    boxes_ = 0;
-  }
+  std::size_t boxes = 0;
+  for (const Access& layer : step.next->layers) boxes += boxes_of(layer.points);
+  for (const Transfer& each : step.traffic.sends) boxes += boxes_of(each.points);
+  for (const Transfer& each : step.traffic.receives) boxes += boxes_of(each.points);
+  for (const Contribution& each : step.traffic.given) boxes += boxes_of(each.points);
+  for (const Contribution& each : step.traffic.folded) boxes += boxes_of(each.points);
+  remember(boxes);
   return steps_.emplace(Key{std::move(state), access}, std::move(step)).first->second;
+}
+
+const ByShard& Steps::answer(const Question& question) {
+  if (const auto known = answers_.find(question); known != answers_.end()) return known->second;
+  const Holdings holdings(*question.state, me_, shards_);
+  ByShard answer =
+      question.folders ? holdings.folders(question.points) : holdings.owners(question.points);
+  std::size_t boxes = 0;
+  for (const auto& [shard, points] : answer) boxes += boxes_of(points);
+  remember(boxes);
+  return answers_.emplace(question, std::move(answer)).first->second;
 }
 
 }  // namespace refrain::shard

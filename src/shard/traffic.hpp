@@ -62,7 +62,14 @@ class Steps {
   }
   /// Good until the next call.
   const Step& take(StateRef state, const Access& access);
-  /// How often a step was not remembered.
+  /// As Holdings says them. Good until the next call.
+  const ByShard& owners(const StateRef& state, const data::IndexSpaceRef& points) {
+    return answer({state, points, false});
+  }
+  const ByShard& folders(const StateRef& state, const data::IndexSpaceRef& points) {
+    return answer({state, points, true});
+  }
+  /// How often a step, or one of these answers, was not remembered.
   [[nodiscard]] std::uint64_t misses() const { return misses_; }
 
  private:
@@ -71,13 +78,24 @@ class Steps {
     Access access;
     friend bool operator==(const Key&, const Key&) = default;
   };
+  /// Who owns or folds the points.
+  struct Question {
+    StateRef state;
+    data::IndexSpaceRef points;
+    bool folders;
+    friend bool operator==(const Question&, const Question&) = default;
+  };
   struct Hash {
     std::size_t operator()(const Key& key) const;
+    std::size_t operator()(const Question& question) const;
   };
+  const ByShard& answer(const Question& question);
+  void remember(std::size_t boxes);
 
   ShardId me_, shards_;
   States states_;
   std::unordered_map<Key, Step, Hash> steps_;
+  std::unordered_map<Question, ByShard, Hash> answers_;
   std::size_t boxes_ = 0;  ///< of what is remembered
   std::uint64_t misses_ = 0;
 };

@@ -62,6 +62,8 @@ Users::Users(const GroupArgument& argument, ShardId me, ShardId shards)
   std::vector<std::uint32_t> next = first_user_;
   for (std::uint32_t rank = 0; rank < piece_of_.size(); ++rank)
     users_[next[piece_of_[rank]]++] = rank;
+  for (std::size_t piece = 0; piece < colours.volume(); ++piece)
+    std::ranges::stable_sort(users_of(*this, piece), {}, by_shard());
 
   std::vector<IndexSpaceRef> used, own;
   for (std::size_t piece = 0; piece < colours.volume(); ++piece)
@@ -92,9 +94,9 @@ std::vector<Use> Users::overlapping(const IndexSpaceRef& points,
   if (!is_group()) return found;
   for (const std::uint32_t piece : argument_.pieces->overlapping(points)) {
     IndexSpaceRef part;  // the same for all users of the piece
-    for (std::uint32_t i = first_user_[piece]; i < first_user_[piece + 1]; ++i) {
-      const std::uint32_t rank = users_[i];
-      if (shard && *shard != shard_of_[rank]) continue;
+    const std::span<const std::uint32_t> all = users_of(*this, piece);
+    for (const std::uint32_t rank :
+         shard ? std::span(std::ranges::equal_range(all, *shard, {}, by_shard())) : all) {
       if (part == nullptr) part = data::intersect(points, argument_.pieces->spaces()[piece]);
       found.push_back({shard_of_[rank], rank, part});
     }

@@ -93,6 +93,14 @@ class Users {
   [[nodiscard]] const ByShard& single() const { return single_; }
 
  private:
+  template <class Self>
+  [[nodiscard]] static auto users_of(Self& self, std::size_t piece) {
+    return std::span(self.users_)
+        .subspan(self.first_user_[piece], self.first_user_[piece + 1] - self.first_user_[piece]);
+  }
+  [[nodiscard]] auto by_shard() const {
+    return [this](std::uint32_t launch_rank) { return shard_of_[launch_rank]; };
+  }
   [[nodiscard]] const data::IndexSpaceRef& piece_of(std::size_t launch_rank) const {
     return argument_.pieces->spaces()[piece_of_[launch_rank]];
   }
@@ -106,7 +114,7 @@ class Users {
   std::vector<ShardId> shard_of_;          ///< by launch rank
   std::vector<std::uint32_t> own_ranks_;   ///< launch ranks of this shard's points
   std::vector<std::uint32_t> first_user_;  ///< by piece, and one more: into users_
-  std::vector<std::uint32_t> users_;       ///< launch ranks, piece after piece, in order for each
+  std::vector<std::uint32_t> users_;       ///< launch ranks, by piece, shard and rank
 };
 using UsersRef = std::shared_ptr<const Users>;
 
