@@ -82,10 +82,18 @@ std::optional<Launched> find_launcher(const Environment& environment) {
   };
   const std::optional<Rank> by_slurm = ranks_in("SLURM_STEP_NUM_TASKS");
   std::optional<Launched> launched;
+  const auto first_of = [&](std::initializer_list<const char*> names) {
+    std::optional<Rank> ranks = by_slurm;
+    for (const char* name : names)
+      if (const auto found = ranks_in(name)) ranks = found;
+    return ranks;
+  };
   if (const std::string chosen = value_of("REFRAIN_NET"); chosen == "openmpi") {
-    launched = {Mpi::open_mpi, "a launcher of Open MPI (REFRAIN_NET says so)", std::nullopt};
+    launched = {Mpi::open_mpi, "a launcher of Open MPI (REFRAIN_NET says so)",
+                first_of({"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"})};
   } else if (chosen == "mpich") {
-    launched = {Mpi::mpich, "a launcher of MPICH (REFRAIN_NET says so)", std::nullopt};
+    launched = {Mpi::mpich, "a launcher of MPICH (REFRAIN_NET says so)",
+                first_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})};
   } else if (chosen == "alone") {
     return std::nullopt;
   } else if (!chosen.empty()) {
