@@ -83,9 +83,9 @@ void plan_points(LaunchPlan& plan, const LaunchRequest& request, ContextCore& co
   if (points.domain->volume() > std::numeric_limits<std::uint32_t>::max())
     throw UsageError(fmt::format("{}, its domain: {} points; a group has fewer than 2^32",
                                  launch_name(request), points.domain->volume()));
-  points.own = context.replicated != nullptr
-                   ? context.replicated->own_points(request, points.domain)
-                   : context.runtime.own_points(points.domain);
+  points.own = points.domain;
+  if (context.replicated != nullptr)
+    points.own = context.replicated->own_points(request, points.domain);
   plan.own.points.reserve(points.domain->volume());
   points.domain->for_each_point([&, rank = std::uint32_t{0}](const data::BoxPoint& p) mutable {
     plan.own.points.push_back({.point = p, .launch_rank = rank++});

@@ -50,10 +50,6 @@ class RuntimeCore {
 
   /// Of the tasks that its programs make.
   [[nodiscard]] const std::shared_ptr<detail::TaskSlots>& task_slots() const { return task_slots_; }
-  /// The points of a launch that this process analyses, of all: all of them, as long as there is one process. A subset of
-  /// the domain; the same for the same domain. Set before a program runs.
-  std::function<data::IndexSpaceRef(const data::IndexSpaceRef& domain)> own_points =
-      std::identity();
 
   /// A number for a nested context; the program's is 0.
   std::uint64_t next_context_id() {
