@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""On three ranks, no message is planned after the third iteration, and every iteration sends as much as the others.
+"""On three ranks, no message is planned after the third iteration, every iteration sends as much as the others, and none
+waits for an agreement of all ranks.
 
 check_steady.py MPIEXEC PROGRAM ARGUMENT...: `@` among the arguments is the number of iterations."""
 
@@ -33,11 +34,11 @@ def main():
         runs = [counted(launcher, command, iterations, folder) for iterations in (3, 7, 11)]
     wrong = False
     for rank, (first, second, third) in enumerate(zip(*runs)):
-        for name in ("messages", "message_bytes", "message_plans"):
+        for name in ("messages", "message_bytes", "message_plans", "collectives"):
             values = [each[name] for each in (first, second, third)]
             print(f"rank {rank}: {name} {values}")
             more = [values[1] - values[0], values[2] - values[1]]
-            wrong = wrong or more[0] != more[1] or (name == "message_plans" and more[0] != 0)
+            wrong = wrong or more[0] != more[1] or (name in ("message_plans", "collectives") and more[0] != 0)
     return 1 if wrong else 0
 
 

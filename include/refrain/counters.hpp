@@ -54,7 +54,8 @@ namespace refrain {
 #define REFRAIN_SHARD_COUNTERS(counter)                                                      \
   counter(messages, "messages", "of values, contributions and futures, to other shards");    \
   counter(message_bytes, "", "of what these carry, but for parts of reductions of futures"); \
-  counter(message_plans, "message plans made", "how often messages had to be worked out");
+  counter(message_plans, "message plans made", "how often messages had to be worked out");   \
+  counter(collectives, "", "agreements of all shards, as a fence needs one");
 
 #define REFRAIN_COUNTER_MEMBER(name, row, meaning) std::uint64_t name = 0
 #define REFRAIN_COUNTER_SUM(name, row, meaning) name += more.name

@@ -80,8 +80,9 @@ struct Options {
   /// have the rank in their names, but for those of rank 0.
   enum class Output : std::uint8_t { first, all };
   Output output = Output::first;
-  /// Of the same: whether they make the same calls is looked at after so many calls; 0: it is not.
-  std::size_t check_determinism = 256;
+  /// Of the same: whether they make the same calls is looked at after so many calls; 0: it is not, and no process waits
+  /// for one that is far behind.
+  std::size_t check_determinism = 1024;
   /// Of the same: the run ends when one of them waits for so many seconds; 0: it may. A run in which all wait for each
   /// other ends anyway.
   std::uint64_t hang_after = 0;

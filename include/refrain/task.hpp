@@ -12,6 +12,8 @@
 //   }};
 
 #include <concepts>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <tuple>
@@ -101,6 +103,17 @@ const T& slot_value(const ValueSlot<T>& slot, const TaskFrame& frame) {
 
 /// Mixes bytes into a hash.
 std::uint64_t mix_bytes(std::uint64_t hash, const void* bytes, std::size_t size) noexcept;
+template <class T>
+std::uint64_t mix_value(std::uint64_t hash, const T& value) noexcept {
+  if constexpr (sizeof(T) > sizeof(std::uint64_t)) {
+    return mix_bytes(hash, &value, sizeof value);
+  } else {  // few instructions: each launch on several shards does this
+    std::uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof value);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+  }
+}
 
 /// How to move, end and hash a launch's by-value arguments, a tuple of slots.
 template <class Values>
@@ -111,7 +124,7 @@ inline constexpr ValueOps argument_ops = [] {
     const auto mix = [&hash]<class T>(const ValueSlot<T>& slot) {
       if constexpr (has_equal_bytes<T>) {
         if (const T* value = std::get_if<0>(&slot)) {
-          hash = mix_bytes(hash, value, sizeof(T));
+          hash = mix_value(hash, *value);
         } else if (const auto* of_points = std::get_if<2>(&slot)) {
           static_assert(sizeof(PointValue<T>) == sizeof(T), "there is nothing between the values");
           hash = mix_bytes(hash, of_points->data(), of_points->size() * sizeof(T));

@@ -99,7 +99,7 @@ void ContextCore::depend_on(analysis::Edges& edges, const detail::FutureState& s
 void ContextCore::check_usable(const detail::FutureState* future, const std::string& who) const {
   if (future == nullptr) throw UsageError(who + ": the future is empty");
   if (future->context() == identity) return;
-  if (replicated != nullptr && future->at != detail::FutureState::kEverywhere) detail::fail_kept();
+  if (future->is_kept() && (replicated != nullptr || future->group())) detail::fail_kept();
   if (future->ready()) return;
   throw UsageError(
       who +

@@ -15,6 +15,7 @@
 #include "data/region_tree.hpp"
 #include "graph/scope.hpp"
 #include "launch/call_identity.hpp"
+#include "launch/call_log.hpp"
 #include "launch/future_state.hpp"
 #include "launch/grants.hpp"
 #include "launch/launch_record.hpp"
@@ -72,8 +73,8 @@ struct ContextCore : exec::ScopeUser {
   void note_call(std::uint64_t token, std::string_view name,
                  Listener::Traces traces = Listener::Traces::hold) {
     count_call(token, name, traces);
-    if (replicated != nullptr) [[unlikely]]
-      replicated->note(token);
+    if (call_log != nullptr) [[unlikely]]
+      call_log->add(token);
   }
   /// A region or a partition is made, which may be in a trace or out of it: the traces do not look at it.
   void note_making(const CallIdentity& call) {
@@ -143,6 +144,8 @@ struct ContextCore : exec::ScopeUser {
   DeferredState* deferred = nullptr;  ///< the context's tracing, which sets it
   /// Null: the context is on one shard alone, as those of tasks always are.
   std::unique_ptr<Replicated> replicated;
+  /// Null: nobody checks that all shards make the same calls.
+  CallLog* call_log = nullptr;
   LaunchRecords records{*this};
   std::uint64_t calls = 0, launches = 0, tasks = 0;
   /// In launches, without waits for room or memory; counted where they are timed.

@@ -31,7 +31,7 @@ FutureState::~FutureState() {
     for (std::size_t rank = 0; rank < points_; ++rank)
       if (slots()[rank].has_value) type_.destroy(storage(rank));
   std::destroy_n(slots(), points_);
-  if (whole != nullptr) whole->release();
+  if (FutureState* const all = whole) all->release();
   live.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -88,13 +88,11 @@ void wait(FutureState& state, std::size_t rank_or_all) {
 }
 
 /// What a program asks for, it gets on every shard. When it has ended nothing is sent any more.
-FutureState& whole_of(FutureState& state) {
-  if (state.whole != nullptr) return *state.whole;
-  if (!state.group() && state.at.load(std::memory_order_relaxed) == FutureState::kEverywhere)
-    return state;
+FutureState& whole_of(FutureState& state, const Where& where) {
+  if (!state.is_kept()) return state.all();
   Waiter* const waiter = Waiter::current();
-  if (waiter == nullptr && !state.group()) fail_kept();
-  return waiter != nullptr ? waiter->whole_of(state) : state;
+  if (waiter == nullptr) fail_kept();
+  return waiter->whole_of(state, where);
 }
 
 [[noreturn]] void fail_elsewhere(const std::string& what) {
@@ -102,6 +100,12 @@ FutureState& whole_of(FutureState& state) {
 }
 
 }  // namespace
+
+// A task's body has what was sent before: none of its calls sends anything.
+FutureState& Waiter::whole_of(FutureState& state, const Where& /*where*/) {
+  if (state.group()) fail_kept();
+  return state;
+}
 
 Waiter* Waiter::current() noexcept { return static_cast<Waiter*>(exec::body_local()); }
 
@@ -111,9 +115,8 @@ Waiter* Waiter::set_current(Waiter* waiter) noexcept {
 
 void fail_kept() {
   throw UsageError(
-      "a future is asked for its value after its program has ended: one process alone has it, "
-      "since the "
-      "program has not asked for it; ask for it while the program runs");
+      "a future is asked for a value that one process alone has, since its program has not asked "
+      "for it: ask for it in the program, while that runs");
 }
 
 void fail_empty() {
@@ -124,8 +127,8 @@ void fail_empty() {
 void retain(FutureState* state) noexcept { state->retain(); }
 void release(FutureState* state) noexcept { state->release(); }
 
-const void* await(FutureState& asked) {
-  FutureState& state = whole_of(asked);
+const void* await(FutureState& asked, const Where& where) {
+  FutureState& state = whole_of(asked, where);
   wait(state, Waiter::all);
   if (const exec::FailureRef failure = state.failure()) failure->rethrow();
   if (state.points() > 0) return state.value(0);
@@ -134,8 +137,8 @@ const void* await(FutureState& asked) {
 }
 
 // The one place that makes an own rank of a launch rank.
-const void* await_point(FutureState& asked_of, std::size_t launch_rank) {
-  FutureState& state = whole_of(asked_of);
+const void* await_point(FutureState& asked_of, std::size_t launch_rank, const Where& where) {
+  FutureState& state = whole_of(asked_of, where);
   const auto asked = [&] { return fmt::format("value {} of a group launch", launch_rank); };
   if (launch_rank >= point_count(state))
     throw UsageError(fmt::format("{} of {} points was asked for", asked(), point_count(state)));
@@ -147,7 +150,7 @@ const void* await_point(FutureState& asked_of, std::size_t launch_rank) {
   return state.value(*rank);
 }
 
-const void* await_point(FutureState& state, const Point<3>& point, int dim) {
+const void* await_point(FutureState& state, const Point<3>& point, int dim, const Where& where) {
   const auto error = [&](const std::string& why) {
     const std::string asked = dim >= 1 && dim <= 3 ? "point " + data::to_string(point, dim)
                                                    : fmt::format("a point of {} dimensions", dim);
@@ -160,7 +163,7 @@ const void* await_point(FutureState& state, const Point<3>& point, int dim) {
                             domain->dim(), domain->dim() == 1 ? "" : "s"));
   const std::optional<std::size_t> rank = domain->rank(point);
   if (!rank) throw error(", which is not in the launch domain, " + data::to_string(*domain));
-  return await_point(state, *rank);
+  return await_point(state, *rank, where);
 }
 
 const void* ready_value(const FutureState& state) noexcept { return state.value(0); }
@@ -168,9 +171,12 @@ const exec::FailureRef& ready_failure(const FutureState& state) noexcept {
   return state.failure(0);
 }
 bool is_ready(const FutureState& state, const Where& where) {
-  if (!state.group()) whole_of(const_cast<FutureState&>(state));
+  auto& asked = const_cast<FutureState&>(state);
+  if (!state.group()) whole_of(asked, where);
+  Waiter* const waiter = Waiter::current();
+  if (waiter != nullptr && waiter->is_known_ready(state)) wait(asked, Waiter::all);
   const bool ready = state.ready();
-  if (Waiter* const waiter = Waiter::current()) waiter->was_asked(state, ready, where);
+  if (waiter != nullptr) waiter->was_asked(state, ready, where);
   return ready;
 }
 std::size_t point_count(const FutureState& state) noexcept {

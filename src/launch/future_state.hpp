@@ -92,9 +92,19 @@ class FutureState {
   /// else reads it was given the value, and finds it ready.
   static constexpr std::uint32_t kEverywhere = ~std::uint32_t{0};
   std::atomic<std::uint32_t> at{kEverywhere};
-  /// On several shards, of a group: all its values, once somebody has asked for them. The context's thread.
-  FutureState* whole = nullptr;
+  /// On several shards, of a group: all its values, once somebody has asked for them. The context's thread writes;
+  /// release: any thread that has the future may read it.
+  std::atomic<FutureState*> whole{nullptr};
   std::uint64_t call = 0;  ///< that has made it, of its context
+  [[nodiscard]] FutureState& all() {
+    FutureState* const known = whole.load(std::memory_order_acquire);
+    return known != nullptr ? *known : *this;
+  }
+  /// On several shards: one of them has the value, or each those of its own points.
+  [[nodiscard]] bool is_kept() const {
+    if (group()) return of_group_.replicated != nullptr && whole.load() == nullptr;
+    return at.load(std::memory_order_relaxed) != kEverywhere;
+  }
 
   /// Of a state that is ready: the failure of the first point, by rank, that failed; or none.
   [[nodiscard]] exec::FailureRef failure() const;
@@ -150,6 +160,12 @@ class FutureState {
   std::atomic<std::uint32_t> references_{1};
 };
 
+/// Another reference.
+inline AnyFuture share(FutureState& state) {
+  state.retain();
+  return AnyFuture(&state);
+}
+
 /// How the present thread waits for a future that is not ready: the program or the task's body that runs on
 /// it. Reading what is ready takes none. This class itself is the waiter of a body without a context, which may wait for
 /// nothing.
@@ -158,9 +174,12 @@ class Waiter {
   static constexpr std::size_t all = ~std::size_t{0};
 
   /// On its own thread: the state that has all values of a future. Where the program runs on several shards, all get them.
-  [[nodiscard]] virtual FutureState& whole_of(FutureState& state) { return state; }
+  [[nodiscard]] virtual FutureState& whole_of(FutureState& state, const Where& where);
   /// Whether it may wait for a future that is not ready.
   [[nodiscard]] virtual bool may_wait_for(const FutureState&) const { return false; }
+  /// The program is about to be told whether a future is ready: whether it is known to be on every shard, though its value
+  /// may be on its way to this one.
+  [[nodiscard]] virtual bool is_known_ready(const FutureState&) const { return false; }
   /// The program was told whether a future is ready.
   virtual void was_asked(const FutureState&, bool /*ready*/, const Where&) {}
   /// On its own thread: returns when the point (`all`: every point) is ready.
@@ -179,7 +198,8 @@ class Waiter {
   ~Waiter() = default;
 };
 
-/// Throws UsageError, on every shard: one alone has the value, and its program has ended.
+/// Throws UsageError: one shard alone has the value, or each has a part, and it is too late to send it. On every shard
+/// where the program asks.
 [[noreturn]] void fail_kept();
 
 }  // namespace refrain::detail

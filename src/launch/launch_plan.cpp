@@ -17,12 +17,19 @@ detail::ArgumentPoints physical_points(const data::IndexSpace& points, const Any
   return {&points.bounds(), points.boxes().data(), points.boxes().size(), region};
 }
 
+/// On several shards with the tables of all points' users.
+static std::size_t arguments_in(const LaunchPlan& plan) {
+  const std::size_t own = plan.own.arguments.size() + 1;
+  return plan.points.replicated ? own + plan.points.domain->volume() * plan.requirements.size()
+                                : own;
+}
+
 LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash) {
   if (size() >= sweep_at_) {
     keep_only([](const LaunchPlan& p) { return !p.stale(); });
     sweep_at_ = std::max(first_sweep, 2 * size());
   }
-  if (arguments_ + plan->own.arguments.size() >= max_arguments && size() > 0) {
+  if (arguments_ + arguments_in(*plan) >= max_arguments && size() > 0) {
     std::vector<std::uint64_t> ages(size());
     std::ranges::transform(plans_, ages.begin(), &LaunchPlan::last_used);
     const auto middle = ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 2);
@@ -39,7 +46,7 @@ void PlanCache::enter(LaunchPlan& plan, std::uint64_t hash) {
   std::size_t at = hash & (table_.size() - 1);
   while (table_[at].second != nullptr) at = (at + 1) & (table_.size() - 1);
   table_[at] = {hash, &plan};
-  arguments_ += plan.own.arguments.size() + 1;
+  arguments_ += arguments_in(plan);
 }
 
 void PlanCache::enter_all() {

@@ -312,17 +312,22 @@ AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& req
     replicated->end(plan, result);
     return result;
   }
-  LaunchRecord& record = context.records.take(plan, request);
-  AnyFuture result = record.result;
+  LaunchRecord* taken = nullptr;
+  AnyFuture result;
   std::uint32_t rank = 0;
   try {
+    taken = &context.records.take(plan, request);
+    result = taken->result;
     while (rank < points) {
       if (replicated != nullptr) replicated->fold_before(plan, plan.own.points[rank].launch_rank);
-      issue_point(context, plan, record, rank, request.hints.inline_if_ready);
+      issue_point(context, plan, *taken, rank, request.hints.inline_if_ready);
     }
     if (replicated != nullptr) replicated->end(plan, result);
   } catch (...) {
+    // Others may have no point, or have sent and received already.
     if (replicated != nullptr) replicated->end_run(std::current_exception());
+    if (taken == nullptr) throw;
+    LaunchRecord& record = *taken;
     // What is left of the launch will not run: no memory for it, or nothing to read.
     for (std::uint32_t left = rank; left < points; ++left) record.point_done();
     record.unreclaimed -= points - rank;

@@ -50,13 +50,6 @@ class Replicated {
  public:
   virtual ~Replicated() = default;
 
-  // --- control determinism -----------------------------------------------------------------------------
-
-  /// A call begins, which every shard has to make.
-  virtual void begin_call(std::string_view name, const Where& where) noexcept = 0;
-  /// Of that call, something that has to be the same on every shard.
-  virtual void note(std::uint64_t word) = 0;
-
   // --- launches ---------------------------------------------------------------------------------------
 
   /// A single launch is about to be planned. Whether it runs here: where most of what it writes is, or else reads.
@@ -99,6 +92,9 @@ class Replicated {
   virtual exec::FailureRef agree(const exec::NodeInfo& info) = 0;
   /// The field's region ends: what uses the same state after it begins anew.
   virtual void forget(analysis::FieldState& field) = 0;
+  /// This shard has no more use for a region, which is known by this number on all of them. Any shard may make the call, at
+  /// any time; the region ends on all of them when all have made it.
+  virtual void propose_end(std::uint64_t region) = 0;
 
   /// What has been counted so far.
   [[nodiscard]] virtual ShardCounters counters() const = 0;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/call_name.hpp"
 #include "refrain/dynamic.hpp"
 
 namespace refrain::detail {
@@ -49,6 +50,7 @@ class TaskRecord : public std::enable_shared_from_this<TaskRecord> {
   TaskRecord(const TaskRecord&) = delete;
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] runtime::CallName call_name() const { return call_name_; }
   [[nodiscard]] std::uint32_t slot() const { return slot_; }
   /// For signatures: a hash of name and slot, the same in every process.
   [[nodiscard]] std::uint64_t id() const { return id_; }
@@ -59,6 +61,7 @@ class TaskRecord : public std::enable_shared_from_this<TaskRecord> {
 
  private:
   const std::string name_;
+  const runtime::CallName call_name_ = runtime::CallName::kept(name_);  ///< of its launches
   const std::vector<TaskVariant> variants_;
   const ResultType result_;
   const std::shared_ptr<TaskSlots> slots_;  ///< of the world in which it was made

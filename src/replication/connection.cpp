@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <exception>
 #include <fstream>
-#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -35,8 +35,9 @@ OfProcess& of_process() {
 
 /// A hash of the program's file.
 std::string build_of_process() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::ifstream file("/proc/self/exe", std::ios::binary | std::ios::ate);
+  std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
+  file.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
@@ -122,13 +123,22 @@ void Connection::look() {
   if (profile::now_ns() - suspects_since_ > kMost) mailbox_.transport().abort(why_);
 }
 
-void Connection::rest() { hang_watch_.rest(profile::now_ns()); }
+bool Connection::poll() {
+  const std::unique_lock lock(polling_, std::try_to_lock);
+  if (!lock) return false;
+  look();
+  return mailbox_.poll();
+}
+
+void Connection::rest() {
+  const std::unique_lock lock(polling_, std::try_to_lock);
+  if (lock) hang_watch_.rest(profile::now_ns());
+}
 
 template <class Done>
 void Connection::poll_until(const Done& done) {
   while (!done()) {
-    look();
-    if (mailbox_.poll()) continue;
+    if (poll()) continue;
     // A runtime that lives polls, too, and says when it rests.
     if (used_.expired()) rest();
     std::this_thread::yield();

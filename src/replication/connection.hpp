@@ -37,8 +37,10 @@ class Connection {
   [[nodiscard]] net::Rank ranks() const { return mailbox_.ranks(); }
   /// The run ends where a rank waits for so long; 0: it may. While nobody polls.
   void set_limit(net::HangWatch::Nanoseconds limit) { hang_watch_.set_limit(limit); }
-  /// By who polls: a look at the clock now and then; and that this rank is at rest.
-  void look();
+  /// Takes in what has come. Whether there was anything: not while another thread polls, as one that tells an error while
+  /// a runtime lives.
+  bool poll();
+  /// By who polls: this rank is at rest.
   void rest();
   /// For one program at a time, until the last copy ends. Null: another one has it.
   [[nodiscard]] std::shared_ptr<net::Mailbox> use();
@@ -56,6 +58,7 @@ class Connection {
   void tell(const std::string& error);
 
  private:
+  void look();
   void agree(std::span<const net::Item> items);
   void suspect(const std::string& why);
   [[nodiscard]] std::string text_of(const net::Expected& expected, const net::Message& found);
@@ -67,7 +70,8 @@ class Connection {
   net::HangWatch hang_watch_;
   std::weak_ptr<net::Mailbox> used_;
   std::function<void(const std::string&)> suspect_;
-  std::mutex mutex_;  ///< around all below
+  std::mutex polling_;  ///< around what the thread that polls uses
+  std::mutex mutex_;    ///< around all below
   std::string error_;
   std::string why_;  ///< the first suspicion
   std::uint64_t suspects_since_ = 0;

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
-#include <cstring>
 #include <deque>
+#include <iterator>
 #include <map>
+#include <mutex>
+#include <span>
 #include <utility>
 
-#include "base/hash.hpp"
 #include "net/all_reduce.hpp"
 #include "replication/wire.hpp"
 
@@ -20,29 +20,63 @@ namespace {
 
 using net::Bytes;
 using net::Rank;
+using runtime::CallName, runtime::NotedCall;
 
-/// What the ranks compare: one sum for all calls of an interval.
+/// How many ranks have proposed something.
+struct Proposal {
+  std::uint64_t what = 0, ranks = 0;
+};
+
+/// What the ranks compare: one hash for all calls of an interval.
 struct Sum {
   std::uint64_t low = 0, high = 0, calls = 0, differ = 0;
 };
 
-Bytes bytes_of(const Sum& sum) {
-  Bytes bytes(sizeof sum);
-  std::memcpy(bytes.data(), &sum, sizeof sum);
-  return bytes;
-}
-Sum sum_of(std::span<const std::byte> bytes) {
+/// With what they propose, in order.
+struct Said {
   Sum sum;
-  std::memcpy(&sum, bytes.data(), sizeof sum);
-  return sum;
+  std::vector<Proposal> proposals;
+};
+
+Bytes bytes_of(const Said& said) {
+  Writer writer;
+  for (const std::uint64_t number : {said.sum.low, said.sum.high, said.sum.calls, said.sum.differ})
+    writer.number(number);
+  for (const auto& [what, ranks] : said.proposals) {
+    writer.number(what);
+    writer.number(ranks);
+  }
+  return writer.bytes();
+}
+Said said_in(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  Said said;
+  for (std::uint64_t* number : {&said.sum.low, &said.sum.high, &said.sum.calls, &said.sum.differ})
+    *number = reader.number();
+  while (!reader.at_end()) {
+    const std::uint64_t what = reader.number();
+    said.proposals.push_back({what, reader.number()});
+  }
+  return said;
 }
 
-void add_sum(Bytes& into, std::span<const std::byte> next) {
-  Sum sum = sum_of(into);
-  const Sum other = sum_of(next);
-  sum.differ |= other.differ;
-  if (sum.low != other.low || sum.high != other.high || sum.calls != other.calls) sum.differ = 1;
-  into = bytes_of(sum);
+void add_said(Bytes& into, std::span<const std::byte> next) {
+  Said all = said_in(into);
+  const Said other = said_in(next);
+  Sum& sum = all.sum;
+  sum.differ |= other.sum.differ;
+  if (sum.low != other.sum.low || sum.high != other.sum.high || sum.calls != other.sum.calls)
+    sum.differ = 1;
+  std::vector<Proposal> merged;
+  std::ranges::merge(all.proposals, other.proposals, std::back_inserter(merged), {},
+                     &Proposal::what, &Proposal::what);
+  all.proposals.clear();
+  for (const Proposal& proposal : merged) {
+    if (!all.proposals.empty() && all.proposals.back().what == proposal.what)
+      all.proposals.back().ranks += proposal.ranks;
+    else all.proposals.push_back(proposal);
+  }
+  into = bytes_of(all);
 }
 
 /// A call as another rank is told of it.
@@ -65,33 +99,6 @@ struct Told {
     return !in_call || number - first + 1 < calls.size();
   }
 };
-
-/// Copies both ends of a text, which is as long as two words at most, and at least as one; the words.
-template <class Word>
-std::uint64_t copy_ends(char* to, std::string_view text) {
-  Word first, last;
-  std::memcpy(&first, text.data(), sizeof first);
-  std::memcpy(&last, text.data() + text.size() - sizeof last, sizeof last);
-  std::memcpy(to, &first, sizeof first);
-  std::memcpy(to + text.size() - sizeof last, &last, sizeof last);
-  return (first ^ std::rotl(std::uint64_t{last}, 32)) + text.size();
-}
-
-[[gnu::noinline]] std::uint64_t note_other_name(NotedCall& call, std::string_view name) {
-  call.name_size = static_cast<std::uint32_t>(std::min(name.size(), call.name.size()));
-  std::ranges::copy(name.substr(0, call.name_size), call.name.begin());
-  return hash_bytes(name.data(), name.size());
-}
-
-/// Copies the name, as much as fits. A word to tell names apart. Not by calls, one to copy and one to hash: they
-/// would cost more than all the rest of a call's check.
-[[gnu::always_inline]] inline std::uint64_t note_name(NotedCall& call, std::string_view name) {
-  call.name_size = static_cast<std::uint32_t>(name.size());
-  char* const to = call.name.data();
-  if (name.size() - 4 <= 4) return copy_ends<std::uint32_t>(to, name);
-  if (name.size() - 8 <= 8) return copy_ends<std::uint64_t>(to, name);
-  return note_other_name(call, name);
-}
 
 void write(Writer& to, const Told& told) {
   to.number(told.first);
@@ -189,6 +196,7 @@ enum class Verdict : std::uint8_t { none, agree, differ };
 struct Comparison {
   std::size_t calls = 0;
   Verdict verdict = Verdict::none;
+  std::vector<Proposal> proposals;
 };
 
 }  // namespace
@@ -208,9 +216,12 @@ struct ControlCheck::Shared {
   std::uint64_t known = 0;  ///< calls from the first on that are known to be the same
   std::uint64_t first = 0;  ///< number of the first call in `chunks`
   std::deque<std::unique_ptr<Chunk>> chunks{};
-  bool has_finished = false;   ///< the last call does not go on
+  std::uint64_t finished = 0;  ///< calls before the last program's end
   std::uint64_t compared = 0;  ///< comparisons that have come back, and those before them
   std::deque<Comparison> open{};
+  std::map<std::uint64_t, std::uint64_t> proposed{};  ///< by how many ranks, as far as compared
+  /// By all of them, and with which comparison that was known.
+  std::deque<std::pair<std::uint64_t, std::uint64_t>> agreed{};
   std::size_t most = 0;
   std::function<void()> then{};  ///< once at most `most` are open
 
@@ -225,90 +236,86 @@ struct ControlCheck::Shared {
   void take(const net::Message& message);
   void add(Rank rank, Told calls_of_rank);
   void send(Rank to, const Writer& what) const;
-  void take_verdict(std::uint64_t comparison, bool differs);
+  void take_verdict(std::uint64_t comparison, Said said);
+  void add(const Proposal& proposal);
 };
 
 ControlCheck::ControlCheck(net::Mailbox& mailbox, CheckKinds kinds, std::size_t interval,
                            EndRun end_run)
-    : interval_(interval), shared_(new Shared{mailbox, kinds, std::move(end_run)}) {
+    : ControlCheck(std::shared_ptr<Shared>(new Shared{mailbox, kinds, std::move(end_run)}),
+                   interval) {
   mailbox.serve(kinds.tell,
                 [shared = shared_](const net::Message& message) { shared->take(message); });
 }
 
+ControlCheck::ControlCheck(std::shared_ptr<Shared> shared, std::size_t interval)
+    : CallLog(shared->begun), interval_(interval), shared_(std::move(shared)) {}
+
 // The mailbox may outlive its programs. Another rank may have begun the next one, and ask about that.
 ControlCheck::~ControlCheck() { shared_->mailbox.serve(shared_->kinds.tell, nullptr); }
 
-void ControlCheck::end_call() {
-  call_->low = hash_.low;
-  call_->high = hash_.high;
-}
-
-bool ControlCheck::begin(std::string_view name, const Where& where) noexcept {
-  end_call();
-  bool is_first = false;
-  if (left_-- == 0) [[unlikely]]
-    is_first = make_room();
-  else ++call_;
-  call_->file = where.file_name();
-  call_->line = where.line();
-  const std::uint64_t word = note_name(*call_, name);
-  // Only this thread writes it.
-  shared_->begun.store(shared_->begun.load(std::memory_order_relaxed) + 1,
-                       std::memory_order_release);
-  add(word);
-  return is_first;
-}
-
-// An interval ends, or a chunk is full.
-bool ControlCheck::make_room() noexcept {
+void ControlCheck::begin_with_room(CallName name, const Where& where) noexcept {
+  const bool is_first = shared_->begun.load(std::memory_order_relaxed) % interval_ == 0;
   try {
-    return try_to_make_room();
+    make_room();
   } catch (const std::exception& error) {  // no memory
     shared_->mailbox.transport().abort(fmt::format("refrain: rank {} cannot note a call: {}",
                                                    shared_->mailbox.rank(), error.what()));
+    std::abort();  // g++ 12 does not believe that abort() is the end
   }
-  std::abort();  // g++ 12 does not believe that abort() is the end
+  note(name, where);
+  if (is_first && at_interval_) at_interval_(where);
 }
 
-bool ControlCheck::try_to_make_room() {
+// An interval ends, or a chunk is full.
+void ControlCheck::make_room() {
   const std::uint64_t begun = shared_->begun.load(std::memory_order_relaxed);
-  const bool is_first = begun % interval_ == 0;
-  if (is_first && begun > 0) compare(interval_);
-  if (begun % kChunk != 0) {
-    ++call_;
-  } else {
-    auto made = std::make_unique_for_overwrite<Chunk>();
-    call_ = made->data();
-    const std::lock_guard lock(shared_->lock);
-    shared_->chunks.push_back(std::move(made));
-  }
-  left_ = std::min(interval_ - begun % interval_, kChunk - begun % kChunk) - 1;
-  return is_first;
+  if (begun % interval_ == 0 && begun > compared_) compare();
+  const std::size_t at = begun % kChunk;
+  std::unique_ptr<Chunk> made;
+  if (at == 0) made = std::make_unique_for_overwrite<Chunk>();
+  const std::lock_guard lock(shared_->lock);
+  if (made != nullptr) shared_->chunks.push_back(std::move(made));
+  room(&(*shared_->chunks.back())[at], std::min(interval_ - begun % interval_, kChunk - at));
 }
 
-void ControlCheck::finish(std::string_view name, const Where& where) {
+void ControlCheck::finish(CallName name, const Where& where) {
   begin(name, where);
-  end_call();
+  end_calls();
   {
     const std::lock_guard lock(shared_->lock);
-    shared_->has_finished = true;
+    shared_->finished = shared_->begun.load(std::memory_order_relaxed);
   }
-  compare((shared_->begun.load(std::memory_order_relaxed) - 1) % interval_ + 1);
+  compare();
 }
 
-void ControlCheck::compare(std::size_t calls) {
-  const Hash hash = std::exchange(hash_, {});
-  const Sum sum{hash.low, hash.high, calls, 0};
+void ControlCheck::compare() {
+  const std::uint64_t begun = shared_->begun.load(std::memory_order_relaxed);
+  const std::uint64_t calls = begun - std::exchange(compared_, begun);
+  const runtime::CallHash hash = take_hash();
+  Said said{{hash.low(), hash.high(), calls, 0}, {}};
+  std::ranges::sort(proposed_);
+  for (const std::uint64_t what : proposed_) said.proposals.push_back({what, 1});
+  proposed_.clear();
   {
     const std::lock_guard lock(shared_->lock);
-    shared_->open.push_back({calls});
+    shared_->open.push_back({calls, Verdict::none, {}});
     shared_->opened.store(shared_->open.size(), std::memory_order_relaxed);
   }
-  const std::uint64_t number = intervals_++;
-  net::all_reduce(shared_->mailbox, {shared_->kinds.compare, number}, bytes_of(sum), add_sum,
+  const std::uint64_t number = comparisons_++;
+  net::all_reduce(shared_->mailbox, {shared_->kinds.compare, number}, bytes_of(said), add_said,
                   [shared = shared_, number](const Bytes& result) {
-                    shared->take_verdict(number, sum_of(result).differ != 0);
+                    shared->take_verdict(number, said_in(result));
                   });
+}
+
+std::vector<std::uint64_t> ControlCheck::take_agreed() {
+  std::vector<std::uint64_t> taken;
+  const std::lock_guard lock(shared_->lock);
+  auto& agreed = shared_->agreed;
+  for (; !agreed.empty() && agreed.front().first + most_open() < comparisons_; agreed.pop_front())
+    taken.push_back(agreed.front().second);
+  return taken;
 }
 
 std::size_t ControlCheck::open() const { return shared_->opened.load(std::memory_order_relaxed); }
@@ -325,14 +332,26 @@ void ControlCheck::when_open(std::size_t most, std::function<void()> then) {
   then();
 }
 
-void ControlCheck::Shared::take_verdict(std::uint64_t comparison, bool differs) {
+// Under the lock, in the order of the comparisons.
+void ControlCheck::Shared::add(const Proposal& proposal) {
+  std::uint64_t& ranks = proposed[proposal.what];
+  ranks += proposal.ranks;
+  if (ranks < mailbox.ranks()) return;
+  proposed.erase(proposal.what);
+  agreed.emplace_back(compared, proposal.what);
+}
+
+void ControlCheck::Shared::take_verdict(std::uint64_t comparison, Said said) {
   std::function<void()> waits;
   bool is_wrong = false;
   {
     const std::lock_guard held(lock);
-    open[comparison - compared].verdict = differs ? Verdict::differ : Verdict::agree;
+    Comparison& ended = open[comparison - compared];
+    ended.verdict = said.sum.differ != 0 ? Verdict::differ : Verdict::agree;
+    ended.proposals = std::move(said.proposals);
     for (; !open.empty() && open.front().verdict == Verdict::agree; ++compared) {
       known += open.front().calls;
+      for (const Proposal& proposal : open.front().proposals) add(proposal);
       open.pop_front();
     }
     opened.store(open.size(), std::memory_order_relaxed);
@@ -370,24 +389,17 @@ Told ControlCheck::Shared::own() {
     const std::lock_guard held(lock);
     const std::uint64_t end = begun.load(std::memory_order_acquire);
     own.first = known;
-    own.in_call = !has_finished;
+    own.in_call = end != finished;
     for (std::uint64_t number = known; number < end; ++number) {
       const NotedCall& call = (*chunks[(number - first) / kChunk])[(number - first) % kChunk];
-      NotedCall& copy = noted.emplace_back();
-      copy.file = call.file;
-      copy.line = call.line;
-      copy.name_size = call.name_size;
-      copy.name = call.name;
-      const bool is_whole = has_finished || number + 1 < end;
-      copy.low = is_whole ? call.low : 0;
-      copy.high = is_whole ? call.high : 0;
+      const bool is_whole = !own.in_call || number + 1 < end;
+      noted.push_back(
+          {is_whole ? call.low : 0, is_whole ? call.high : 0, call.name, call.file, call.line});
     }
   }
   for (const NotedCall& call : noted)
-    own.calls.push_back({call.low,
-                         call.high,
-                         {call.name.data(), call.name_size},
-                         to_string(Where(call.file, call.line))});
+    own.calls.push_back({call.low, call.high, call.name,
+                         to_string(Where(call.file, static_cast<std::uint32_t>(call.line)))});
   return own;
 }
 

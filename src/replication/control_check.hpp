@@ -1,44 +1,36 @@
 #pragma once
-// Whether all ranks make the same calls (control determinism; dynamic control replication, section 5.1). Each call is
-// hashed to 128 bits. After every `interval` calls the ranks compare what their hashes make together, by an all-reduce
-// that goes on beside the program. Where they differ, or where something else is wrong that this may be the cause of,
-// rank 0 is told by all ranks the calls that are not known to be the same, and names the first that is not.
+// Whether all ranks make the same calls (control determinism; dynamic control replication, section 5.1). After every
+// `interval` calls the ranks compare what the hash of their calls is, by an all-reduce that goes on beside the program.
+// Where they differ, or where something else is wrong that this may be the cause of, rank 0 is told by all ranks the calls
+// that are not known to be the same, and names the first that is not.
 //
-// Threads: the program's thread notes calls, and says how many it has begun; of these all but the last are readable by
-// any. What comes from other ranks comes on the thread that polls the mailbox. A lock, held for some instructions, is around
-// what both use otherwise.
+// The same messages carry proposals, which ranks may make at different calls: what all of them have proposed is agreed,
+// at the same call on each.
+//
+// Threads: the program's thread notes calls (launch/call_log.hpp). What comes from other ranks comes on the thread that
+// polls the mailbox. A lock, held for some instructions, is around what both use otherwise.
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "launch/call_log.hpp"
 #include "net/mailbox.hpp"
 #include "refrain/where.hpp"
 
 namespace refrain::replication {
-
-/// A call, as far as a report about it goes.
-struct NotedCall {
-  std::uint64_t low, high;  ///< hash of all that the call says, and those before it in its interval
-  const char* file;
-  std::uint32_t line, name_size;
-  std::array<char, 40> name;  ///< as much as fits
-};
 
 /// The kinds of its messages; those of others have other numbers. `tell`: beside the others.
 struct CheckKinds {
   std::uint32_t compare, tell;
 };
 
-class ControlCheck {
+class ControlCheck final : public runtime::CallLog {
  public:
   /// Told once, on rank 0: the run is to end with this text.
   using EndRun = std::function<void(const std::string&)>;
@@ -49,18 +41,25 @@ class ControlCheck {
   ControlCheck(const ControlCheck&) = delete;
 
   // --- the program's thread ---
-  /// A call begins. `name`, `where`: for the report; of these the name has to be the same. Whether it is the first of an
-  /// interval.
-  bool begin(std::string_view name, const Where& where) noexcept;
-  /// Of the call that has begun, something that has to be the same.
-  void add(std::uint64_t word) { hash_.add(word); }
-  /// The last call; what is left is compared.
-  void finish(std::string_view name, const Where& where);
+  /// Called when the first call of an interval has begun, which does nothing before.
+  void at_intervals(std::function<void(const Where&)> then) { at_interval_ = std::move(then); }
+  /// The last call of a program; what is left is compared. Another program may go on.
+  void finish(runtime::CallName name, const Where& where);
   /// Comparisons that have begun and not come back. After finish(), 0: all ranks made the same calls. A program that is
   /// far ahead of others waits for it to fall.
   [[nodiscard]] std::size_t open() const;
   /// Calls `then` once, when at most so many are open: here, or where the verdict comes. One at a time.
   void when_open(std::size_t most, std::function<void()> then);
+  /// This rank proposes it, once until it is agreed.
+  void propose(std::uint64_t what) { proposed_.push_back(what); }
+  /// What is agreed since the last time, first what was agreed first: the same on every rank that asks at the beginning of
+  /// the same interval, with at most most_open() open.
+  [[nodiscard]] std::vector<std::uint64_t> take_agreed();
+  /// Comparisons that a program may be ahead of others.
+  [[nodiscard]] std::size_t most_open() const {
+    constexpr std::size_t kCalls = 4096;
+    return std::clamp<std::size_t>(kCalls / interval_, 2, 16);
+  }
 
   // --- any thread ---
   /// Something is wrong. The ranks tell each other their calls; where these do not differ, the run ends with this text.
@@ -69,31 +68,17 @@ class ControlCheck {
  private:
   struct Shared;
   static constexpr std::size_t kChunk = 256;  ///< calls
-  using Chunk = std::array<NotedCall, kChunk>;
-  /// 128 bits, word by word.
-  struct Hash {
-    std::uint64_t low = 0, high = 0;
-    void add(std::uint64_t word) {
-      low = mix(low ^ word, 0x9e3779b97f4a7c15u);
-      high = mix(high + word, 0xc2b2ae3d27d4eb4fu);
-    }
-    static std::uint64_t mix(std::uint64_t value, std::uint64_t factor) {
-      value *= factor;
-      return value ^ value >> 32;
-    }
-  };
-  void end_call();
-  bool make_room() noexcept;
-  bool try_to_make_room();
-  void compare(std::size_t calls);
+  using Chunk = std::array<runtime::NotedCall, kChunk>;
+  ControlCheck(std::shared_ptr<Shared> shared, std::size_t interval);
+  void begin_with_room(runtime::CallName name, const Where& where) noexcept override;
+  void make_room();
+  void compare();
 
   const std::size_t interval_;
-  const std::shared_ptr<Shared> shared_;  ///< verdicts may come after the check has ended
-  Hash hash_;                             ///< of the calls of this interval
-  std::uint64_t intervals_ = 0;
-  NotedCall none_{};          ///< before the first call
-  NotedCall* call_ = &none_;  ///< the last one that has begun
-  std::size_t left_ = 0;      ///< calls until an interval ends or a chunk is full
+  const std::shared_ptr<Shared> shared_;          ///< verdicts may come after the check has ended
+  std::uint64_t comparisons_ = 0, compared_ = 0;  ///< begun, and the calls before the last one
+  std::vector<std::uint64_t> proposed_;           ///< since then
+  std::function<void(const Where&)> at_interval_;
 };
 
 }  // namespace refrain::replication

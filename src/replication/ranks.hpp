@@ -36,9 +36,8 @@ class Ranks final : public exec::Outside {
   [[nodiscard]] net::Mailbox& mailbox() { return *mailbox_; }
 
   bool poll() override {
-    if (connection_ != nullptr) connection_->look();
     try {
-      return mailbox_->poll();
+      return connection_ != nullptr ? connection_->poll() : mailbox_->poll();
     } catch (const std::exception& error) {  // no memory: the message is lost
       mailbox_->transport().abort(std::string("refrain: a message was lost: ") + error.what());
     }

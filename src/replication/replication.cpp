@@ -54,11 +54,6 @@ AnyRegion whole_of(const Requirement& r) {
   return tree.handle(tree.partition(r.partition.index).parent);
 }
 
-AnyFuture share(FutureState& state) {
-  state.retain();
-  return AnyFuture(&state);
-}
-
 /// Whether the points that run here use what `users`, which every shard has, says of them. Not so where projection or
 /// sharding answer differently when they are asked again.
 bool fits(const shard::Users& users, const LaunchPlan& plan, std::size_t argument) {
@@ -82,31 +77,32 @@ constexpr auto turn_of = [](const auto& each) {
 
 }  // namespace
 
-Replication::Replication(runtime::ContextCore& context, Ranks& ranks)
+Replication::Replication(runtime::ContextCore& context, Ranks& ranks,
+                         std::function<void(std::uint64_t)> end_region)
     : context_(context),
       ranks_(ranks),
       check_(ranks.check()),
+      end_region_(std::move(end_region)),
       me_(ranks.mailbox().rank()),
       shards_(ranks.mailbox().ranks()),
       failures_(context.identity),
       transfers_(context, ranks.mailbox(), failures_),
-      steps_(me_, shards_) {}
+      steps_(me_, shards_) {
+  context.call_log = check_;
+  if (check_ != nullptr)
+    check_->at_intervals([this](const Where& where) { begin_interval(where); });
+}
 
 // --- control determinism -----------------------------------------------------------------------------------
 
-void Replication::begin_call(std::string_view name, const Where& where) noexcept {
-  if (check_ != nullptr && check_->begin(name, where)) [[unlikely]]
-    wait_for_others(where);
-}
-
-// A shard that is far ahead of the others.
-void Replication::wait_for_others(const Where& where) noexcept {
-  constexpr std::size_t kMostOpen = 64;
-  if (check_->open() <= kMostOpen) return;
+// A shard that is far ahead waits for the others. Then it is known on all of them alike which regions may end.
+void Replication::begin_interval(const Where& where) noexcept {
   try {
-    wait_for(
-        [this](std::function<void()> done) { check_->when_open(kMostOpen / 2, std::move(done)); },
-        context_.analysis.info_for("call", where));
+    const std::size_t most = check_->most_open();
+    if (check_->open() > most)
+      wait_for([&](std::function<void()> done) { check_->when_open(most / 2, std::move(done)); },
+               context_.analysis.info_for("call", where));
+    for (const std::uint64_t region : check_->take_agreed()) end_region_(region);
   } catch (...) { end_run(std::current_exception()); }
 }
 
@@ -174,9 +170,9 @@ bool Replication::runs_here(const LaunchRequest& request) {
     const IndexSpaceRef points = points_of(r.region);
     FieldState& field = context_.field_state(r.region, r.field, r.privilege, r.op,
                                              runtime::argument_name(request, i));
-    const shard::Holdings holdings(*state_of(field), me_, shards_);
     auto& sums = r.privilege == Privilege::read ? read : written;
-    for (const auto& [shard, part] : holdings.folders(points)) sums[shard] += part->volume();
+    for (const auto& [shard, part] : steps_.folders(state_of(field), points))
+      sums[shard] += part->volume();
   }
   const auto most = [](const std::map<ShardId, std::size_t>& sums) {
     return std::ranges::max_element(
@@ -275,9 +271,16 @@ analysis::Origin Replication::origin_of(const LaunchPlan& plan, std::uint32_t ar
 void Replication::begin(LaunchPlan& launch, const LaunchRequest& request, std::uint64_t call) {
   const auto& plan = static_cast<const Plan&>(*launch.points.replicated);
   call_ = call;
-  note(plan.token);
-  for (FutureState* future : request.futures)
-    if (plan.group || future->at != runs_at_) send_to_all(share(*future), launch.info);
+  if (check_ != nullptr) check_->add(plan.token);
+  for (FutureState* future : request.futures) {
+    if (future->group())
+      throw UsageError(
+          refrain::runtime::launch_name(request) +
+          ": the values of a group launch are no argument of another one where several "
+          "processes run the program: reduce them, or ask for each");
+    if (plan.group || future->at != runs_at_)
+      send_to_all(refrain::detail::share(*future), launch.info);
+  }
   outgoing_.clear();
   taken_.clear();
   parts_.clear();
@@ -422,7 +425,7 @@ void Replication::access(FieldState& field, const IndexSpaceRef& points, Privile
 }
 
 IndexSpaceRef Replication::copy(FieldState& from, FieldState& to, const IndexSpaceRef& points) {
-  shard::ByShard owners = shard::Holdings(*state_of(from), me_, shards_).owners(points);
+  shard::ByShard owners = steps_.owners(state_of(from), points);
   IndexSpaceRef own = data::IndexSpace::empty_space(points->dim());
   if (const auto all = owners.extract(shard::kEveryShard)) {
     own = all.mapped();
@@ -445,8 +448,9 @@ std::vector<std::size_t> Replication::ranks_of(const Plan& plan, const IndexSpac
 }
 
 AnyFuture Replication::gather(FutureState& own, const exec::NodeInfo& info) {
-  if (own.whole != nullptr) return share(*own.whole);
-  const AnyFuture values = share(own);
+  if (&own.all() != &own) return refrain::detail::share(own.all());
+  if (own.is_kept() && own.context() != context_.identity) refrain::detail::fail_kept();
+  const AnyFuture values = refrain::detail::share(own);
   call_ = context_.calls - 1;
   if (!own.group()) send_to_all(values, info);
   if (!is_spread(own)) return values;
@@ -468,14 +472,13 @@ AnyFuture Replication::gather(FutureState& own, const exec::NodeInfo& info) {
     if (!ranks.empty())
       transfers_.receive(whole, std::move(ranks), header_from(peer, MessageKind::future, 0), info);
   }
-  own.whole = whole.state();
-  own.whole->retain();
+  whole.state()->retain();
+  own.whole.store(whole.state(), std::memory_order_release);
   return whole;
 }
 
 bool Replication::is_spread(const FutureState& values) const {
-  return values.group() && values.of_group().replicated != nullptr &&
-         values.context() == context_.identity && values.whole == nullptr;
+  return values.group() && values.is_kept();
 }
 
 // By the tree of ranks in which all-reduces go: a shard adds what those below it have, and the first one has all.
@@ -539,6 +542,7 @@ void Replication::wait_for(const std::function<void(std::function<void()>)>& beg
 net::Bytes Replication::all_reduce(MessageKind kind, net::Bytes own, net::Combine combine,
                                    const exec::NodeInfo& info) {
   const auto result = std::make_shared<net::Bytes>();
+  ++counters_.collectives;
   wait_for(
       [&](std::function<void()> done) {
         net::all_reduce(ranks_.mailbox(), {number_of(kind), call_, info.where}, std::move(own),
@@ -566,10 +570,8 @@ exec::FailureRef Replication::agree(const exec::NodeInfo& info) {
       into.assign(next.begin(), next.end());
   };
   const net::Bytes result = all_reduce(MessageKind::agreement, writer.bytes(), first, info);
-  if (result.empty()) {
-    failures_.sweep();
-    return nullptr;
-  }
+  failures_.sweep();
+  if (result.empty()) return nullptr;
   Reader reader(result);
   exec::FailureRef agreed = failures_.read(reader);
   // Another shard's comes first: this one is told later.
@@ -589,9 +591,10 @@ void Replication::end_program(const std::string& error, const exec::NodeInfo& in
         MessageKind::error, {bytes.begin(), bytes.end()}, [](auto&, auto) {}, info);
   }
   if (check_ == nullptr) return;
-  check_->finish(error.empty() ? "the end of the program" : "an error that ends the program",
-                 info.where);
+  if (error.empty()) check_->finish("the end of the program", info.where);
+  else check_->finish("an error that ends the program", info.where);
   wait_for([this](std::function<void()> done) { check_->when_open(0, std::move(done)); }, info);
+  check_->at_intervals(nullptr);
 }
 
 void Replication::end_run(const std::exception_ptr& error) noexcept {

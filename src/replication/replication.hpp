@@ -23,12 +23,10 @@ namespace refrain::replication {
 
 class Replication final : public runtime::Replicated {
  public:
-  Replication(runtime::ContextCore& context, Ranks& ranks);
+  /// `end_region`: ends one that propose_end() was called for on every shard.
+  Replication(runtime::ContextCore& context, Ranks& ranks,
+              std::function<void(std::uint64_t)> end_region);
 
-  void begin_call(std::string_view name, const Where& where) noexcept override;
-  void note(std::uint64_t word) override {
-    if (check_ != nullptr) check_->add(word);
-  }
   bool runs_here(const LaunchRequest& request) override;
   data::IndexSpaceRef own_points(const LaunchRequest& request,
                                  const data::IndexSpaceRef& domain) override;
@@ -51,6 +49,9 @@ class Replication final : public runtime::Replicated {
               const exec::NodeInfo& info) override;
   exec::FailureRef agree(const exec::NodeInfo& info) override;
   void forget(analysis::FieldState& field) override;
+  void propose_end(std::uint64_t region) override {
+    if (check_ != nullptr) check_->propose(region);
+  }
   [[nodiscard]] ShardCounters counters() const override;
   void end_program(const std::string& error, const exec::NodeInfo& info) override;
   [[noreturn]] void end_run(const std::exception_ptr& error) noexcept override;
@@ -72,7 +73,7 @@ class Replication final : public runtime::Replicated {
     exec::NodeRef node;
   };
 
-  void wait_for_others(const Where& where) noexcept;
+  void begin_interval(const Where& where) noexcept;
   /// What is known of a field.
   struct Known {
     shard::StateRef state;
@@ -109,6 +110,7 @@ class Replication final : public runtime::Replicated {
   runtime::ContextCore& context_;
   Ranks& ranks_;
   ControlCheck* const check_;  ///< null: there is none
+  const std::function<void(std::uint64_t)> end_region_;
   const shard::ShardId me_, shards_;
   ShardCounters counters_;
   KnownFailures failures_;

@@ -73,11 +73,11 @@ void ContextImpl::note_written(std::uint64_t ticket) const {
   const Held& access = *found;
   const PlannedRequirement& given = access.plan.requirements[0];
   if (!writes(given.privilege) || !given.type.has_equal_bytes) return;
-  replicated->begin_call("the end of an access", access.plan.info.where);
+  call_log->begin("the end of an access", access.plan.info.where);
   const data::IndexSpace& points = *access.plan.own.arguments[0].points;
   std::vector<std::byte> bytes(points.volume() * given.type.size);
   memory::pack(points, *access.instance, given.type.size, bytes.data());
-  replicated->note(hash_bytes(bytes.data(), bytes.size()));
+  call_log->add(hash_bytes(bytes.data(), bytes.size()));
 }
 
 void ContextImpl::end_access(std::uint64_t ticket) {
@@ -198,7 +198,7 @@ void Context::end_access(std::uint64_t ticket) { runtime::end_access(impl_, tick
 void runtime::end_access(ContextImpl& context, std::uint64_t ticket) noexcept {
   context.end_quietly([&] {
     // While an exception is on its way, not all of it may be written.
-    if (context.replicated != nullptr && std::uncaught_exceptions() == 0)
+    if (context.call_log != nullptr && std::uncaught_exceptions() == 0)
       context.note_written(ticket);
     context.end_access(ticket);
   });

@@ -11,7 +11,9 @@ namespace refrain::runtime {
 
 ContextImpl::ContextImpl(RuntimeImpl& of) : ContextCore(of, nullptr, std::string(), make_nested) {
   if (of.ranks() == nullptr) return;
-  replicated = std::make_unique<replication::Replication>(*this, *of.ranks());
+  replicated = std::make_unique<replication::Replication>(
+      *this, *of.ranks(),
+      [this](std::uint64_t slot) { end_later(static_cast<std::uint32_t>(slot)); });
   caller_ = nullptr;  // each is looked at, and noted
 }
 
@@ -27,16 +29,16 @@ std::shared_ptr<ContextImpl*> ContextImpl::alive() {
   return alive_;
 }
 
-void ContextImpl::check_caller_in_full(const char* call, const Where& where,
-                                       const char* noted) const {
+void ContextImpl::check_caller_in_full(CallName call, const Where& where) const {
+  check_thread(call.text(), where);
+  if (call_log != nullptr) call_log->begin(call, where);
+}
+
+void ContextImpl::check_thread(const char* call, const Where& where) const {
   const Waiter* const caller = Waiter::current();
   if (thread_ == this_thread()) {
     if (broken_) std::rethrow_exception(broken_);
-    if (!runtime.options().check || (caller != nullptr && caller->context_in_use() == this)) {
-      if (replicated != nullptr && noted != kNotNoted)
-        replicated->begin_call(noted != nullptr ? noted : call, where);
-      return;
-    }
+    if (!runtime.options().check || (caller != nullptr && caller->context_in_use() == this)) return;
   }
   const std::string who = std::string(call) + " at " + to_string(where) + ": ";
   // A body that has captured the context of whoever launched it races with that one.
@@ -49,14 +51,12 @@ void ContextImpl::check_caller_in_full(const char* call, const Where& where,
 
 // --- waiting -----------------------------------------------------------------------------------------
 
-detail::FutureState& ContextImpl::whole_of(detail::FutureState& state) {
-  if (replicated == nullptr) return state;
-  const auto gather = [&]() -> detail::FutureState& {
-    replicated->begin_call("get", Where{});
-    replicated->note(state.call);
-    return *replicated->gather(state, analysis.info_for("get", Where{})).state();
-  };
-  return make_call(gather, [] { return std::string("a wait for the values of a group"); });
+detail::FutureState& ContextImpl::whole_of(detail::FutureState& state, const Where& where) {
+  if (replicated == nullptr) return Waiter::whole_of(state, where);
+  return make_call("get", where, [&]() -> detail::FutureState& {
+    if (call_log != nullptr) call_log->add(state.call);
+    return *replicated->gather(state, analysis.info_for("get", where)).state();
+  });
 }
 
 void ContextImpl::wait_for(detail::FutureState& state, std::size_t rank_or_all) {
@@ -174,6 +174,7 @@ void Context::fence(Where where) {
     impl_.runtime.executor().interleave();
     impl_.scope.drain(&impl_.analysis.info_for("fence", where));
     impl_.bring_all_home();
+    impl_.fenced = impl_.calls;
     const exec::NodeInfo& info = impl_.analysis.info_for("fence", where);
     if (const exec::FailureRef failure = impl_.first_failure(info)) failure->rethrow();
   });
@@ -205,11 +206,11 @@ void Context::leave_trace(const Trace& trace) {
   impl_.end_quietly([&] { impl_.traces.leave_trace(trace); });
 }
 void Context::require_replay(const Trace& trace, Where where) {
-  impl_.check_caller("require_replay", where, runtime::ContextImpl::kNotNoted);
+  impl_.check_thread("require_replay", where);
   impl_.traces.marks().require_replay(trace, where);
 }
 void Context::print_recordings(std::ostream& out, Where where) const {
-  impl_.check_caller("print_recordings", where, runtime::ContextImpl::kNotNoted);
+  impl_.check_thread("print_recordings", where);
   impl_.traces.print(out);
 }
 

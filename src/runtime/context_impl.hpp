@@ -54,6 +54,8 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// Holds this context, and null when it is gone: for objects of the program that end something here.
   [[nodiscard]] std::shared_ptr<ContextImpl*> alive();
 
+  std::uint64_t fenced = 0;  ///< calls before the last fence
+
   // --- launch.cpp ---
   AnyFuture launch(const LaunchRequest& request) {
     if (scope.runs_in_order) [[unlikely]]
@@ -68,12 +70,16 @@ class ContextImpl final : public NestedContext, public ContextCore {
       check_launch_in_full(request);
   }
   void note_name(std::string_view name) {
-    if (replicated != nullptr) replicated->note(hash_bytes(name.data(), name.size()));
+    if (call_log != nullptr) call_log->add(hash_bytes(name.data(), name.size()));
   }
 
   // --- launch.cpp, regions.cpp, partitions.cpp ---
   /// Without telling of a failure, which the next fence does.
   exec::FailureRef destroy(const AnyRegion& region, Where where);
+  void destroy_later(const AnyRegion& region, Where where);
+  /// The region in this slot is known to have no use on any shard: ends it. What went wrong before is told by the next
+  /// fence.
+  void end_later(std::uint32_t slot);
   /// The tree of this context in which partitions of the region, which is alive, are kept, and the region's node there.
   std::pair<data::RegionTree*, std::uint32_t> place_of(const AnyRegion& region);
   /// Who waits for the result has waited for the values.
@@ -109,14 +115,18 @@ class ContextImpl final : public NestedContext, public ContextCore {
   void bring_all_home();
   void wait_for(detail::FutureState& state, std::size_t rank_or_all) override;
   void wait_here(detail::FutureState& state, std::size_t rank_or_all);
-  [[nodiscard]] detail::FutureState& whole_of(detail::FutureState& state) override;
+  [[nodiscard]] detail::FutureState& whole_of(detail::FutureState& state,
+                                              const Where& where) override;
   [[nodiscard]] bool may_wait_for(const detail::FutureState& state) const override {
     return state.context() == identity;
   }
+  [[nodiscard]] bool is_known_ready(const detail::FutureState& state) const override {
+    return replicated != nullptr && state.context() == identity && state.call < fenced;
+  }
   void was_asked(const detail::FutureState& /*state*/, bool ready, const Where& where) override {
-    if (replicated == nullptr) return;
-    replicated->begin_call("ready", where);
-    replicated->note(ready ? 1 : 0);
+    if (call_log == nullptr) return;
+    call_log->begin("ready", where);
+    call_log->add(ready ? 1 : 0);
   }
   void has_waited_for(detail::FutureState& state, std::size_t rank_or_all) override;
   [[nodiscard]] const ContextCore* context_in_use() const override { return this; }
@@ -130,14 +140,14 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// As finish() after an error, of any kind: throws nothing, brings nothing up to date, and ends what was in flight.
   void abandon() noexcept override;
 
-  /// Throws when the call comes from another thread, or the context has broken down; in checked mode also when it
-  /// comes from another task's body. On several shards all of them make the call: `noted` says what reports call it there,
-  /// if that is not its name; kNotNoted: any shard may make it. Costs a comparison.
-  static constexpr const char* kNotNoted = "";
-  void check_caller(const char* call, const Where& where, const char* noted = nullptr) const {
+  /// A call begins: throws when it comes from another thread, or the context has broken down; in checked mode also when
+  /// it comes from another task's body. On several shards the call is noted. Costs a comparison.
+  void check_caller(CallName call, const Where& where) const {
     if (caller_ != this_thread()) [[unlikely]]
-      check_caller_in_full(call, where, noted);
+      check_caller_in_full(call, where);
   }
+  /// The same for a call that any shard may make.
+  void check_thread(const char* call, const Where& where) const;
 
   /// Makes a call of the program's. What it throws that is no Error has left the analysis in the middle, mostly
   /// because memory ran out. Then the context has broken down: it launches nothing more, and what waits for it fails.
@@ -155,9 +165,9 @@ class ContextImpl final : public NestedContext, public ContextCore {
   }
   /// The same for the call `name` at `where`, whose caller is checked. It may take "NAME at WHERE", for messages.
   template <class Call>
-  decltype(auto) make_call(const char* name, const Where& where, Call&& call) {
+  decltype(auto) make_call(CallName name, const Where& where, Call&& call) {
     check_caller(name, where);
-    const auto who = [&] { return std::string(name) + " at " + to_string(where); };
+    const auto who = [&] { return std::string(name.text()) + " at " + to_string(where); };
     if constexpr (std::is_invocable_v<Call, std::string>)
       return make_call([&]() -> decltype(auto) { return call(who()); }, who);
     else return make_call(call, who);
@@ -188,6 +198,9 @@ class ContextImpl final : public NestedContext, public ContextCore {
   // launch.cpp
   AnyFuture launch_in_full(const LaunchRequest& request);
   AnyFuture analyse(const LaunchRequest& request);
+
+  // regions.cpp
+  void check_destroyable(const AnyRegion& region, const std::string& who) const;
 
   // access.cpp
   /// What the program holds, or waits to: an access, or attached memory that is given back.
@@ -224,8 +237,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
     if (rank_or_all == all) return {0, state.points()};
     return {rank_or_all, rank_or_all + 1};
   }
-  [[gnu::noinline]] void check_caller_in_full(const char* call, const Where& where,
-                                              const char* noted) const;
+  [[gnu::noinline]] void check_caller_in_full(CallName call, const Where& where) const;
   /// On several shards: ends the run where others may not have this error of a call, which is on its way.
   void check_shared(const Error& error) const;
   [[gnu::noinline]] void check_launch_in_full(const LaunchRequest& request) const;
@@ -245,6 +257,8 @@ class ContextImpl final : public NestedContext, public ContextCore {
   std::unordered_map<std::uint64_t, AnyFuture> reductions_;
   /// Of regions of enclosing contexts (tree and node): own trees for the partitions that are made here.
   std::map<std::pair<const data::RegionTree*, std::uint32_t>, data::RegionTree*> views_;
+  /// Regions that other shards may have a use for, by their slots, and who has given them up.
+  std::map<std::uint32_t, std::pair<AnyRegion, Where>> ending_;
   std::list<Held> held_;
   static constexpr std::size_t kReductions = 4096;
 

@@ -56,14 +56,14 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
 
 // The rest of it is in its token.
 void ContextImpl::check_launch_in_full(const LaunchRequest& request) const {
-  check_caller_in_full("launch", request.where,
-                       request.task != nullptr ? request.task->name().c_str() : nullptr);
-  if (replicated == nullptr) return;
+  check_thread("launch", request.where);
+  if (call_log == nullptr) return;
+  call_log->begin(request.task != nullptr ? request.task->call_name() : "launch", request.where);
   for (const detail::FutureState* future : request.futures)
-    if (future != nullptr) replicated->note(future->call);
+    if (future != nullptr) call_log->add(future->call);
   if (request.value_ops != nullptr && request.value_ops->hash != nullptr &&
       request.values != nullptr)
-    replicated->note(request.value_ops->hash(request.values));
+    call_log->add(request.value_ops->hash(request.values));
 }
 
 // --- one value from those of a group -----------------------------------------------------------------
@@ -122,7 +122,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
     impl_.runtime.executor().interleave();
     impl_.scope.throttle();
     impl_.check_usable(of.state(), who);
-    if (impl_.replicated != nullptr) impl_.replicated->note(of.state()->call);
+    if (impl_.call_log != nullptr) impl_.call_log->add(of.state()->call);
     if (op.type == nullptr || op.initialise == nullptr || op.fold == nullptr)
       runtime::fail(who, "operator '{}' lacks its type or a function", op.name);
     if (of.state()->type().size != op.type->size)
@@ -135,7 +135,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
     const bool is_spread = impl_.replicated != nullptr && impl_.replicated->is_spread(*of.state());
     const AnyFuture values = impl_.replicated != nullptr && !is_spread
                                  ? impl_.replicated->gather(*of.state(), info)
-                                 : of;
+                                 : detail::share(of.state()->all());
     detail::FutureState* const given = values.state();
     const runtime::FutureReduction reduction{values, result, &op};
     impl_.traces.make(

@@ -29,7 +29,7 @@ struct Pieces {
 /// region. Where the pieces cannot be had, or cannot be a partition, nothing has happened.
 struct PartitionCall {
   ContextImpl& context;
-  const char* name;
+  runtime::CallName name;
   Where where;
   std::string who;  ///< "halo at main.cpp:12", for the beginning of a message
 
@@ -82,14 +82,15 @@ struct PartitionCall {
       data::check_pieces(computed.spaces, computed.colours, tree->node(node).space);
       return computed;
     });
-    context.note_making({runtime::CallKind::partition, where, std::move(operands), name});
+    context.note_making({runtime::CallKind::partition, where, std::move(operands), name.text()});
     return tree->make_partition(node, std::move(pieces.colours), std::move(pieces.spaces), kind);
   }
 };
 
 /// Makes the call of the program: body(call).
 template <class Body>
-AnyPartition call_for_partition(ContextImpl& context, const char* name, Where where, Body&& body) {
+AnyPartition call_for_partition(ContextImpl& context, runtime::CallName name, Where where,
+                                Body&& body) {
   return context.make_call(name, where, [&](const std::string& who) {
     return body(PartitionCall{context, name, where, who});
   });
@@ -102,7 +103,7 @@ std::uint64_t hash_of(const auto& value) { return hash_bytes(&value, sizeof valu
 
 /// Blocks of the region, so many in each dimension or of such a size. UsageError unless each number is at least 1.
 /// `what`: what one of them is called, "{} blocks". `divide` finds the colours and the pieces.
-AnyPartition make_blocks_by(ContextImpl& context, const char* name, const AnyRegion& region,
+AnyPartition make_blocks_by(ContextImpl& context, runtime::CallName name, const AnyRegion& region,
                             const Point<3>& numbers, const char* what, Where where,
                             Pieces (*divide)(const data::IndexSpaceRef&, const Point<3>&)) {
   return call_for_partition(context, name, where, [&](const PartitionCall& call) {
@@ -116,11 +117,11 @@ AnyPartition make_blocks_by(ContextImpl& context, const char* name, const AnyReg
 }
 
 /// Each of the pieces, made larger or smaller within their region.
-AnyPartition make_resized(ContextImpl& context, const char* name, const AnyPartition& pieces,
+AnyPartition make_resized(ContextImpl& context, runtime::CallName name, const AnyPartition& pieces,
                           const Point<3>& width, Where where, decltype(data::halo)& resized) {
   return call_for_partition(context, name, where, [&](const PartitionCall& call) {
     const AnyRegion parent = call.parent_of(pieces);
-    return call.make(parent, name, {&pieces, hash_of(width)}, [&] {
+    return call.make(parent, name.text(), {&pieces, hash_of(width)}, [&] {
       return Pieces{call.node_of(pieces).colours,
                     resized(call.pieces_of(pieces), width, call.points_of(parent))};
     });
@@ -213,7 +214,8 @@ void check_union(const PartitionCall& call, const AnyPartition& a, const AnyPart
 AnyPartition Context::make_combination(const AnyPartition& a, const AnyPartition& b,
                                        SetOperation operation, Where where) {
   struct Combination {
-    const char *name, *kind;
+    runtime::CallName name;
+    const char* kind;
     data::Combine combine;
   };
   static constexpr Combination all[] = {
@@ -252,8 +254,8 @@ data::Reader reader_of(const PartitionCall& call, const AnyRegion& region, const
   if (call.context.runtime.options().dry)
     throw UsageError(call.who + ": in a dry run fields have no values to make pieces of");
   PhysicalArgument physical;
-  const std::uint64_t ticket =
-      call.context.begin_access(region, field, Privilege::read, physical, call.where, call.name);
+  const std::uint64_t ticket = call.context.begin_access(region, field, Privilege::read, physical,
+                                                         call.where, call.name.text());
   const auto access =
       std::make_shared<Access<PhysicalArgument>>(call.context.alive(), ticket, physical);
   // Where the upper corner stands behind the lower one.
@@ -287,7 +289,7 @@ AnyPartition make_pointed(const PartitionCall& call, const AnyRegion& divided,
   const std::size_t size = point_size(dim);
   check_holds(call, field, {size, 2 * size}, "a Point or a Rect of " + std::to_string(dim));
   const data::Reader pointers = reader_of(call, source, field, dim);
-  return call.make(divided, call.name, {&pieces, &field}, [&] {
+  return call.make(divided, call.name.text(), {&pieces, &field}, [&] {
     return Pieces{call.node_of(pieces).colours, divide(call.pieces_of(pieces), pointers, points)};
   });
 }

@@ -64,14 +64,21 @@ void forget_dropped(ContextImpl& context, data::RegionTree& tree) {
 
 }  // namespace
 
-exec::FailureRef ContextImpl::destroy(const AnyRegion& region, Where where) {
-  const std::string who = "destroy at " + to_string(where);
+void ContextImpl::check_destroyable(const AnyRegion& region, const std::string& who) const {
   check_usable(region, who.c_str());
   data::RegionTree& tree = *region.tree;
   if (&tree.forest() != &forest || tree.is_view())
     fail(who, "{} was made by another context, which alone can destroy it", region.name());
   if (region.node != 0)
     fail(who, "{} is a subregion; destroy its partition or the whole region", region.name());
+  if (const auto given = ending_.find(tree.slot()); given != ending_.end())
+    fail(who, "{} was given to destroy_later at {}", region.name(),
+         to_string(given->second.second));
+}
+
+exec::FailureRef ContextImpl::destroy(const AnyRegion& region, Where where) {
+  check_destroyable(region, "destroy at " + to_string(where));
+  data::RegionTree& tree = *region.tree;
   const CallIdentity call{CallKind::destroy, where, {&region}};
   const auto end_fields = [&] {
     analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
@@ -101,9 +108,32 @@ void Context::destroy(const AnyRegion& region, Where where) {
 // The program may have destroyed the region itself. What went wrong before is told by the next fence.
 void runtime::end_owned(ContextImpl& context, const AnyRegion& region, Where where) noexcept {
   context.end_quietly([&] {
-    if (context.replicated != nullptr) context.replicated->begin_call("destroy", where);
+    if (context.call_log != nullptr) context.call_log->begin("destroy", where);
     static_cast<void>(context.destroy(region, where));
   });
+}
+
+void Context::destroy_later(const AnyRegion& region, Where where) {
+  impl_.check_thread("destroy_later", where);
+  impl_.destroy_later(region, where);
+}
+
+// A living region's slot is the same on every shard.
+void ContextImpl::destroy_later(const AnyRegion& region, Where where) {
+  const std::string who = "destroy_later at " + to_string(where);
+  check_destroyable(region, who);
+  if (attached_to(*region.tree) != nullptr)
+    fail(who, "memory is attached to {}; detach it first, as nobody could say when it may go",
+         region.name());
+  if (replicated == nullptr) return runtime::end_owned(*this, region, where);
+  ending_.emplace(region.tree->slot(), std::pair(region, where));
+  replicated->propose_end(region.tree->slot());
+}
+
+void ContextImpl::end_later(std::uint32_t slot) {
+  const auto given = ending_.extract(slot);
+  const auto& [region, where] = given.mapped();
+  static_cast<void>(destroy(region, where));
 }
 
 void Context::destroy(const AnyPartition& partition, Where where) {
@@ -158,8 +188,8 @@ void Context::fill_bytes(const AnyRegion& region, const AnyField& field, const v
     auto bytes = std::make_shared<analysis::FillValue>();
     bytes->bytes.assign(static_cast<const std::byte*>(value),
                         static_cast<const std::byte*>(value) + field.type->size);
-    if (impl_.replicated != nullptr && field.type->has_equal_bytes)
-      impl_.replicated->note(hash_bytes(value, field.type->size));
+    if (impl_.call_log != nullptr && field.type->has_equal_bytes)
+      impl_.call_log->add(hash_bytes(value, field.type->size));
     issue_fill(impl_, region, field, bytes, where, who);
   });
 }
@@ -171,7 +201,7 @@ void Context::fill_future(const AnyRegion& region, const AnyField& field, const 
     auto future = std::make_shared<analysis::FillValue>();
     future->future = value;
     if (impl_.replicated != nullptr && value.state()->context() == impl_.identity) {
-      impl_.replicated->note(value.state()->call);
+      if (impl_.call_log != nullptr) impl_.call_log->add(value.state()->call);
       future->future =
           impl_.replicated->gather(*value.state(), impl_.analysis.info_for("fill", where));
     }

@@ -45,9 +45,12 @@ Machine load_machine(const std::string& description) {
   return machine;
 }
 
-/// The file of a report of this rank: "stats.2.json".
+/// The file of a report of this rank: "stats.2.json". What is no file, as /dev/stdout, is everybody's.
 std::string of_rank(const std::string& path, net::Rank rank) {
-  if (path.empty() || rank == 0) return path;
+  std::error_code ignored;
+  if (path.empty() || rank == 0 || std::filesystem::is_character_file(path, ignored) ||
+      std::filesystem::is_fifo(path, ignored))
+    return path;
   std::filesystem::path own(path);
   own.replace_extension(std::to_string(rank) + own.extension().string());
   return own;

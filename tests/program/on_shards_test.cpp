@@ -238,8 +238,13 @@ TEST(OnShards, FuturesThatOutliveTheirProgram) {
   Shards shards(3, 1);
   shards.run([](Runtime& runtime, shard::ShardId /*shard*/) {
     const Task seven{"seven", [] { return 7; }};
+    const Task tens{"tens", [](Point1 point) { return 10 * static_cast<int>(point[0]); }};
     Future<int> asked, kept;
+    FutureMap<int> all_asked, all_kept;
     runtime.run([&](Context& context) {
+      all_asked = context.launch(tens, 4);
+      all_kept = context.launch(tens, 4);
+      EXPECT_EQ(all_asked.get(3), 30);
       asked = context.launch(seven);
       kept = context.launch(seven);
       EXPECT_EQ(asked.get(), 7);
@@ -247,11 +252,88 @@ TEST(OnShards, FuturesThatOutliveTheirProgram) {
     EXPECT_EQ(asked.get(), 7);
     EXPECT_THROW(static_cast<void>(kept.get()), UsageError);
     EXPECT_THROW(static_cast<void>(kept.ready()), UsageError);
+    EXPECT_EQ(all_asked.get(2), 20);
+    EXPECT_THROW(static_cast<void>(all_kept.get(2)), UsageError);
     runtime.run([&](Context& context) {
+      EXPECT_EQ(context.reduce(all_asked, Sum{}).get(), 60);
+      EXPECT_THROW(context.reduce(all_kept, Sum{}), UsageError);
+      for (std::size_t point = 0; point < 4; ++point)
+        EXPECT_THROW(static_cast<void>(all_kept.get(point)), UsageError);
       const Task same{"same", [](int value) { return value; }};
       EXPECT_EQ(context.launch(same, asked).get(), 7);
       EXPECT_THROW(context.launch(same, kept), UsageError);
       EXPECT_THROW(static_cast<void>(kept.get()), UsageError);
+    });
+  });
+}
+
+/// As finalisers do it: each shard gives a region up when it likes. It ends on all of them at the same call.
+TEST(OnShards, RegionsGivenUpAtDifferentTimes) {
+  constexpr int kRounds = 60;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const shard::ShardId count = 1 + static_cast<shard::ShardId>(seed % 5);
+    std::vector<std::vector<std::uint64_t>> alive(count);
+    std::vector<int> sums(count, 0);
+    const auto program = [&](Runtime& runtime, shard::ShardId shard) {
+      static constexpr Field<int> value{"value"};
+      const Task add{"add", [](ReadWrite<int> x, int more) {
+                       for (auto p : x.domain()) x[p] += more;
+                     }};
+      const Task sum{"sum", [](Read<int> x) {
+                       int all = 0;
+                       for (auto p : x.domain()) all += x[p];
+                       return all;
+                     }};
+      runtime.run([&](Context& context) {
+        Random random(mix(seed, shard));
+        std::vector<Region<1>> unused;
+        const auto give_up = [&](std::size_t at) {
+          context.destroy_later(unused[at]);
+          unused.erase(unused.begin() + static_cast<std::ptrdiff_t>(at));
+        };
+        for (int round = 0; round < kRounds; ++round) {
+          const auto cells = context.region(Rect1{0, 7}, value);
+          const auto blocks = context.blocks(cells, 4);
+          context.launch(add, 4, blocks[value], round);
+          sums[shard] += context.launch(sum, cells[value]).get();
+          unused.push_back(cells);
+          while (!unused.empty() && random.percent(60))
+            give_up(static_cast<std::size_t>(random.below(static_cast<int>(unused.size()))));
+          alive[shard].push_back(runtime.counters().regions_alive);
+        }
+        while (!unused.empty()) give_up(0);
+        EXPECT_THROW(context.destroy_later(Region<1>{}), UsageError);
+      });
+      EXPECT_EQ(runtime.counters().regions_alive, 0u);
+    };
+    Shards shards(count, seed);
+    shards.run(program);
+    for (shard::ShardId shard = 0; shard < count; ++shard) {
+      EXPECT_EQ(sums[shard], 8 * kRounds * (kRounds - 1) / 2);
+      EXPECT_EQ(alive[shard], alive[0]) << "seed " << seed << ", shard " << shard;
+    }
+    const std::uint64_t interval = mix(seed, 8) % 40;
+    if (interval > 0 && interval < 12) {
+      EXPECT_LT(alive[0].back(), kRounds) << "seed " << seed;
+    }
+  }
+}
+
+/// A region is given up by one shard alone, or by all and then used.
+TEST(OnShards, ARegionThatOthersUseStays) {
+  Shards shards(2, 3);
+  shards.run([](Runtime& runtime, shard::ShardId shard) {
+    static constexpr Field<int> value{"value"};
+    const Task add{"add", [](ReadWrite<int> x) { x[x.domain().bounds().lo] += 1; }};
+    const Task first{"first", [](Read<int> x) { return x[x.domain().bounds().lo]; }};
+    runtime.run([&](Context& context) {
+      const auto cells = context.region(Rect1{0, 3}, value);
+      if (shard == 1) {
+        context.destroy_later(cells);
+        EXPECT_THROW(context.destroy_later(cells), UsageError);
+      }
+      for (int i = 0; i < 1000; ++i) context.launch(add, cells[value]);
+      EXPECT_EQ(context.launch(first, cells[value]).get(), 1000);
     });
   });
 }

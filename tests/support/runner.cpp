@@ -255,10 +255,10 @@ void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
       break;
     case Kind::access: access(r, region(s.target.region, names, partitions), names); break;
     case Kind::get: {
-      detail::FutureState& state = *futures_.at(s.future).state();
-      detail::await(state);
-      for (std::size_t rank = 0; rank < detail::point_count(state); ++rank) {
-        const auto* value = static_cast<const std::byte*>(detail::await_point(state, rank));
+      const AnyFuture& future = futures_.at(s.future);
+      future.wait();
+      for (std::size_t rank = 0; rank < future.points(); ++rank) {
+        const auto* value = static_cast<const std::byte*>(future.value(rank));
         observe({value, value + 8});
       }
       break;

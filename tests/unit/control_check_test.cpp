@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "net/in_process.hpp"
@@ -22,9 +24,10 @@ struct Call {
   std::uint64_t argument;
 };
 
-/// Runs a program per rank, in an order that the seed decides. The violation's text, or "" when all ended.
+/// Runs a program per rank, one `times` after the other, in an order that the seed decides. The violation's text, or ""
+/// when all ended.
 std::string run(std::uint64_t seed, const std::vector<std::vector<Call>>& programs,
-                std::size_t interval) {
+                std::size_t interval, std::size_t times = 1) {
   test::Random random(seed);
   const auto choose = [&](std::size_t n) {
     return static_cast<std::size_t>(random.below(static_cast<int>(n)));
@@ -42,33 +45,34 @@ std::string run(std::uint64_t seed, const std::vector<std::vector<Call>>& progra
                                                       violation = text;
                                                     }));
   }
-  std::vector<std::size_t> next(ranks, 0);
+  std::vector<std::size_t> next(ranks, 0), ended(ranks, 0);
   const auto is_over = [&] {
     if (!violation.empty()) return true;
     for (Rank rank = 0; rank < ranks; ++rank)
-      if (next[rank] <= programs[rank].size() || checks[rank]->open() != 0) return false;
+      if (ended[rank] < times || checks[rank]->open() != 0) return false;
     return true;
   };
   for (int steps = 0; !is_over(); ++steps) {
     if (steps == 1'000'000) return "does not end";
     const auto rank = static_cast<Rank>(choose(ranks));
     boxes[rank]->poll();
-    if (next[rank] > programs[rank].size() || checks[rank]->open() > 2) continue;
+    if (ended[rank] == times || checks[rank]->open() > 2) continue;
     if (next[rank] == programs[rank].size()) {
       checks[rank]->finish("the end of the program", Where("main.cpp", 99));
-    } else {
-      const Call& call = programs[rank][next[rank]];
-      checks[rank]->begin(call.name, Where("main.cpp", call.line));
-      checks[rank]->add(call.argument);
+      ++ended[rank];
+      next[rank] = 0;
+      continue;
     }
-    ++next[rank];
+    const Call& call = programs[rank][next[rank]++];
+    checks[rank]->begin(runtime::CallName::kept(call.name), Where("main.cpp", call.line));
+    checks[rank]->add(call.argument);
   }
   return violation;
 }
 
-std::vector<Call> random_calls(test::Random& random) {
+std::vector<Call> random_calls(test::Random& random, int most = 40) {
   std::vector<Call> calls;
-  for (int n = random.below(40); n > 0; --n)
+  for (int n = random.below(most); n > 0; --n)
     calls.push_back({"call " + std::to_string(random.below(3)),
                      static_cast<std::uint32_t>(random.below(5)), random.next() % 4});
   return calls;
@@ -99,6 +103,77 @@ TEST(ControlCheck, NamesTheFirstCallThatDiffers) {
     const std::string text = run(seed, programs, static_cast<std::size_t>(random.between(1, 12)));
     ASSERT_NE(text.find("Call " + std::to_string(place) + " is\n"), std::string::npos)
         << "seed " << seed << ": " << text;
+  }
+}
+
+TEST(ControlCheck, GoesOnWithTheNextProgram) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    test::Random random(seed);
+    const auto ranks = static_cast<std::size_t>(random.between(1, 4));
+    const std::vector<std::vector<Call>> programs(ranks, random_calls(random, 700));
+    const auto interval = static_cast<std::size_t>(random.percent(50) ? random.between(1, 20)
+                                                                      : random.between(200, 600));
+    ASSERT_EQ(run(seed, programs, interval, static_cast<std::size_t>(random.between(2, 5))), "")
+        << "seed " << seed;
+  }
+}
+
+TEST(ControlCheck, NamesTheFirstCallThatDiffersInALongProgram) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    test::Random random(seed);
+    const std::vector<Call> calls = random_calls(random, 1500);
+    std::vector<std::vector<Call>> programs(3, calls);
+    const auto place = static_cast<std::size_t>(random.below(static_cast<int>(calls.size()) + 1));
+    programs[1].insert(programs[1].begin() + static_cast<std::ptrdiff_t>(place), {"odd", 7, 7});
+    const std::string text =
+        run(seed, programs, static_cast<std::size_t>(random.between(1, 600)), 3);
+    ASSERT_NE(text.find("Call " + std::to_string(place) + " is\n"), std::string::npos)
+        << "seed " << seed << ": " << text;
+  }
+}
+
+/// Each rank proposes the same, at calls of its own. All are told of the same at the same call.
+TEST(ControlCheck, RanksAgreeOnWhatAllPropose) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    test::Random random(seed);
+    const auto ranks = static_cast<Rank>(random.between(1, 5));
+    const auto interval = static_cast<std::size_t>(random.between(1, 40));
+    const auto choose = [&](std::size_t n) {
+      return static_cast<std::size_t>(random.below(static_cast<int>(n)));
+    };
+    const net::InProcess network(ranks, choose);
+    struct OfRank {
+      std::unique_ptr<net::Mailbox> box;
+      std::unique_ptr<ControlCheck> check;
+      std::size_t calls = 0;
+      std::vector<std::pair<std::size_t, std::uint64_t>> proposes, agreed;  ///< at which call
+    };
+    std::vector<OfRank> all(ranks);
+    constexpr std::size_t kCalls = 1500;
+    for (OfRank& each : all) {
+      const auto rank = static_cast<Rank>(&each - all.data());
+      each.box = std::make_unique<net::Mailbox>(network.open(rank));
+      each.check = std::make_unique<ControlCheck>(*each.box, CheckKinds{1, 2}, interval,
+                                                  [](const std::string& text) { FAIL() << text; });
+      for (std::uint64_t what = 0; what < 20; ++what)
+        if (what < 19 || rank == 0) each.proposes.emplace_back(choose(300), what);
+    }
+    const auto is_over = [&] {
+      return std::ranges::all_of(all, [](const OfRank& each) { return each.calls == kCalls; });
+    };
+    while (!is_over()) {
+      OfRank& each = all[choose(ranks)];
+      each.box->poll();
+      if (each.calls == kCalls || each.check->open() > each.check->most_open()) continue;
+      for (const std::uint64_t what : each.check->take_agreed())
+        each.agreed.emplace_back(each.calls, what);
+      each.check->begin("call", Where("main.cpp", 1));
+      for (const auto& [call, what] : each.proposes)
+        if (call == each.calls) each.check->propose(what);
+      ++each.calls;
+    }
+    EXPECT_EQ(all[0].agreed.size(), ranks == 1 ? 20u : 19u) << "seed " << seed;
+    for (const OfRank& each : all) EXPECT_EQ(each.agreed, all[0].agreed) << "seed " << seed;
   }
 }
 

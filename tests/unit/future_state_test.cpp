@@ -118,7 +118,7 @@ TEST(FutureState, AlignedValuesAndEmptyGroups) {
   AnyFuture none(make_group(result_type<int>(), 0));
   EXPECT_TRUE(none.ready());
   none.wait();
-  EXPECT_THROW((void)await_point(*none.state(), 0), UsageError);
+  EXPECT_THROW((void)await_point(*none.state(), 0, {}), UsageError);
 }
 
 TEST(FutureState, ProducersPerPoint) {
