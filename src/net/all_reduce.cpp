@@ -1,6 +1,5 @@
 #include "net/all_reduce.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -49,21 +48,15 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
     for (const Bytes& each : from_below_)
       if (!each.empty()) combine_(bytes_, each);
     if (mailbox_.rank() == 0) return finish(std::move(bytes_));
-    send(to_parent_, bytes_);
+    mailbox_.send(to_parent_, {bytes_});
     mailbox_.await(from_parent_, where_, [self = shared_from_this()](const Message& message) {
       const auto bytes = message.bytes();
       self->finish(bytes.empty() ? std::move(self->bytes_) : Bytes(bytes.begin(), bytes.end()));
     });
   }
   void finish(Bytes result) {
-    for (const Header& to : to_children_) send(to, result);
+    for (const Header& to : to_children_) mailbox_.send(to, {result});
     done_(std::move(result));
-  }
-  void send(Header header, const Bytes& bytes) {
-    header.size = bytes.size();
-    Message message(header);
-    std::ranges::copy(bytes, message.bytes().begin());
-    mailbox_.send(std::move(message));
   }
 
   Mailbox& mailbox_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 namespace refrain::net {
@@ -24,13 +25,9 @@ HangWatch::HangWatch(Mailbox& mailbox, std::uint32_t kind, Found found)
 
 void HangWatch::send(Rank to, Step step, std::uint64_t first, std::uint64_t second,
                      const std::string& text) {
-  Header header = mailbox_.beside(to, kind_);
   const Words words{static_cast<std::uint64_t>(step), first, second};
-  header.size = sizeof words + text.size();
-  Message message(header);
-  std::memcpy(message.bytes().data(), &words, sizeof words);
-  std::memcpy(message.bytes().data() + sizeof words, text.data(), text.size());
-  mailbox_.send(std::move(message));
+  mailbox_.send(mailbox_.beside(to, kind_),
+                {std::as_bytes(std::span(&words, 1)), std::as_bytes(std::span(text))});
 }
 
 void HangWatch::rest(Nanoseconds now) {

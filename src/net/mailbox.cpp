@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace refrain::net {
@@ -25,6 +26,15 @@ Header Mailbox::next_from(Rank rank, std::uint32_t kind, std::uint64_t call,
 void Mailbox::send(Message message) {
   if (!served_.contains(message.header().kind)) all_sent_.fetch_add(1, std::memory_order_relaxed);
   transport_->send(std::move(message));
+}
+
+void Mailbox::send(const Header& header, std::initializer_list<std::span<const std::byte>> parts) {
+  std::size_t bytes = 0;
+  for (const auto& part : parts) bytes += part.size();
+  Message message = Message::of_size(header, bytes);
+  auto to = message.bytes().begin();
+  for (const auto& part : parts) to = std::ranges::copy(part, to).out;
+  send(std::move(message));
 }
 
 void Mailbox::await(const Header& expected, const Where& where, Take take) {

@@ -8,11 +8,14 @@
 // while tables are looked at, not while a message is taken.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -62,6 +65,8 @@ class Mailbox {
                                  std::uint32_t argument = 0);
 
   void send(Message message);
+  /// These bytes, part after part. OutOfMemory as of Message::of_size.
+  void send(const Header& header, std::initializer_list<std::span<const std::byte>> parts);
   /// The message, which has at least as many bytes as `expected` says, is taken when it comes, on the thread that polls,
   /// or here if it has come.
   void await(const Header& expected, const Where& where, Take take);

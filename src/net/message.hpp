@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
+#include <string>
 #include <utility>
+
+#include "refrain/error.hpp"
 
 namespace refrain::net {
 
@@ -33,6 +37,15 @@ class Message {
   /// A buffer for a message that comes. It has the header of that message once this has been written.
   static Message of_words(std::size_t words) {
     return Message(Header{.size = 8 * words - sizeof(Header)});
+  }
+  /// A message with this header, but of so many bytes. OutOfMemory says how many there was no room for.
+  static Message of_size(Header header, std::size_t bytes) {
+    header.size = bytes;
+    try {
+      return Message(header);
+    } catch (const std::bad_alloc&) {
+      throw OutOfMemory("no memory for a message of " + std::to_string(bytes) + " bytes");
+    }
   }
 
   [[nodiscard]] const Header& header() const {

@@ -139,6 +139,28 @@ TEST(Mailbox, MessagesAreTakenByTheirNumbers) {
   }
 }
 
+TEST(Mailbox, PartsOfAMessageAreSentTogether) {
+  Mailboxes all(2, 1);
+  const std::vector<std::byte> two{std::byte{1}, std::byte{2}}, one{std::byte{3}};
+  std::vector<std::byte> taken;
+  all.boxes[0]->send(all.boxes[0]->next_to(1, 3, 17), {two, {}, one});
+  all.boxes[1]->await(all.boxes[1]->next_from(0, 3, 17), {}, [&](const Message& message) {
+    taken.assign(message.bytes().begin(), message.bytes().end());
+  });
+  all.poll_all();
+  EXPECT_EQ(taken, (std::vector<std::byte>{std::byte{1}, std::byte{2}, std::byte{3}}));
+}
+
+TEST(Message, SaysForHowManyBytesThereIsNoRoom) {
+  const std::size_t bytes = ~std::size_t{0} / 2;
+  try {
+    (void)Message::of_size({}, bytes);
+    ADD_FAILURE() << "there is no such message";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.what(), "no memory for a message of " + std::to_string(bytes) + " bytes");
+  }
+}
+
 TEST(Mailbox, WhatTakesAMessageMayFindThatItIsAnother) {
   std::vector<Header> found;
   Mailboxes all(2, 1,
