@@ -54,6 +54,16 @@ std::size_t checked_volume(int dim, BoxSpan list, const Box& bounds) {
   return static_cast<std::size_t>(total);
 }
 
+/// The row-major position of a point of the box.
+std::size_t position_in(const Box& box, const BoxPoint& p, int dim) {
+  std::size_t position = 0;
+  for (int d = 0; d < dim; ++d) {
+    const auto extent = static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1);
+    position = position * extent + static_cast<std::size_t>(p[d] - box.lo[d]);
+  }
+  return position;
+}
+
 int common_dimension(const IndexSpaceRef& a, const IndexSpaceRef& b) {
   REFRAIN_ASSERT(a->dim() == b->dim(), "set algebra is between sets of the same dimension");
   return a->dim();
@@ -178,14 +188,8 @@ bool IndexSpace::contains(const BoxPoint& p) const {
 
 std::optional<std::size_t> IndexSpace::rank(const BoxPoint& p) const {
   if (!bounds_.contains(p)) return std::nullopt;
+  if (boxes_.empty()) return position_in(bounds_, p, dim_);
   std::size_t result = 0;
-  if (boxes_.empty()) {
-    for (int d = 0; d < dim_; ++d) {
-      const auto extent = static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1);
-      result = result * extent + static_cast<std::size_t>(p[d] - bounds_.lo[d]);
-    }
-    return result;
-  }
   // [first, last) is the slab that p lies in so far; `copies` counts the equal cross-sections that its
   // boxes stand for, so counts of points divided by it are counts within one cross-section.
   std::size_t first = 0, last = boxes_.size(), copies = 1;
@@ -202,6 +206,19 @@ std::optional<std::size_t> IndexSpace::rank(const BoxPoint& p) const {
     last = end;
   }
   return result;
+}
+
+std::optional<std::size_t> IndexSpace::rank_by_boxes(const BoxPoint& p) const {
+  if (!bounds_.contains(p)) return std::nullopt;
+  // As in rank; in the end `first` is the box that has the point.
+  std::size_t first = 0, last = boxes().size();
+  for (int d = 0; d < dim_; ++d) {
+    const BoxSpan searched = boxes().first(last);
+    first = skip_slabs(searched, first, d, p[d]);
+    if (first == last || p[d] < searched[first].lo[d]) return std::nullopt;
+    last = slab_end(searched, first, d);
+  }
+  return before(first) + position_in(boxes()[first], p, dim_);
 }
 
 BoxPoint IndexSpace::nth(std::size_t position) const {

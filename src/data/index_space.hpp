@@ -13,7 +13,7 @@
 //
 // Threads: everything may be called from any thread. Making a set locks one shard of the table; copying
 // a reference is an atomic increment. Cost: 0 boxes are stored for a dense set; a sparse one takes 56
-// bytes per box. rank, nth and contains are O(log boxes).
+// bytes per box. rank, rank_by_boxes, nth and contains are O(log boxes).
 
 #include <atomic>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -72,6 +72,8 @@ class IndexSpace {
   [[nodiscard]] bool contains(const BoxPoint& p) const;
   /// The position of p in the order of the domain, or nothing when p is not in the set.
   [[nodiscard]] std::optional<std::size_t> rank(const BoxPoint& p) const;
+  /// Its position where boxes() stand one after the other, each in row-major order: as messages have the values of a set.
+  [[nodiscard]] std::optional<std::size_t> rank_by_boxes(const BoxPoint& p) const;
   /// The point at a position below volume(): the inverse of rank.
   [[nodiscard]] BoxPoint nth(std::size_t position) const;
 

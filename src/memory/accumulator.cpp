@@ -279,28 +279,9 @@ void Accumulator::sort_touched() {
 
 void Accumulator::pack(const data::IndexSpace& points, std::byte* bytes) {
   initialise_(bytes, points.volume());
-  sort_touched();
-  const auto position = [](const data::Box& box, const data::BoxPoint& p) {
-    std::size_t at = 0;
-    for (int d = 0; d < 3; ++d)
-      at = at * static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1) +
-           static_cast<std::size_t>(p[d] - box.lo[d]);
-    return at;
-  };
-  std::byte* first = bytes;  // of the box
-  for (const data::Box& box : points.boxes()) {
-    fold_box(box, [&](const data::BoxPoint& p, const std::byte* values, std::size_t count) {
-      std::memcpy(first + position(box, p) * value_size_, values, count * value_size_);
-    });
-    for (const auto& [chunk, few] : few_)
-      for (std::size_t i = 0; i < few.positions.size(); ++i) {
-        const data::BoxPoint p = point_at((chunk << shift_) + few.positions[i]);
-        if (!box.contains(p)) continue;
-        std::memcpy(first + position(box, p) * value_size_, few.values + i * value_size_,
-                    value_size_);
-      }
-    first += (position(box, box.hi) + 1) * value_size_;
-  }
+  fold_points(points, [&](const data::BoxPoint& start, const std::byte* values, std::size_t count) {
+    std::memcpy(bytes + *points.rank_by_boxes(start) * value_size_, values, count * value_size_);
+  });
 }
 
 void Accumulator::unpack(const data::IndexSpace& points, const std::byte* bytes) {

@@ -76,7 +76,20 @@ struct Field {
   std::vector<T> values;
 };
 
-// Touches random points, folds into some of them, and compares with folding every point in full.
+// What a message about these points should have.
+template <class Op, class T>
+std::vector<T> packed(const std::map<BoxPoint, T>& contributions, const IndexSpaceRef& points) {
+  std::vector<T> values;
+  for (const data::Box& box : points->boxes())
+    IndexSpace::dense(points->dim(), box)->for_each_point([&](const BoxPoint& p) {
+      const auto found = contributions.find(p);
+      values.push_back(found == contributions.end() ? Op::template identity<T>() : found->second);
+    });
+  return values;
+}
+
+// Touches random points, folds into some of them, directly or by a message, and compares with folding every point in
+// full.
 template <class Op, class T>
 void check(const IndexSpaceRef& points, const IndexSpaceRef& into, data::RandomSets& random,
            std::size_t contributions) {
@@ -105,7 +118,13 @@ void check(const IndexSpaceRef& points, const IndexSpaceRef& into, data::RandomS
     value = Op::fold(value, found == dense.end() ? Op::template identity<T>() : found->second);
   });
   const Coord(&stride)[3] = field.layout.stride;
-  accumulator.fold_into(*into, {field.zero(), {stride[0], stride[1], stride[2]}});
+  std::vector<T> message(into->volume());
+  accumulator.pack(*into, reinterpret_cast<std::byte*>(message.data()));
+  ASSERT_EQ(message, (packed<Op, T>(dense, into)));
+  Accumulator received(reduction_op<Op, T>, *into);
+  received.unpack(*into, reinterpret_cast<const std::byte*>(message.data()));
+  (random.number(0, 1) == 0 ? accumulator : received)
+      .fold_into(*into, {field.zero(), {stride[0], stride[1], stride[2]}});
   ASSERT_EQ(std::memcmp(field.values.data(), expected.values.data(), field.layout.bytes), 0);
 }
 
@@ -151,6 +170,22 @@ TEST(Accumulator, SparseTouchesOfLargeSpaces) {
   const auto slabs = IndexSpace::from_boxes(
       3, {{{10, 0, 0}, {20, 90, 70}}, {{30, 40, 0}, {31, 60, 70}}, {{40, 5, 5}, {70, 85, 60}}});
   for (const std::size_t n : {10, 100, 1000}) check<Sum, double>(solid, slabs, random, n);
+}
+
+// Looked for in each of the boxes, the values would take minutes.
+TEST(Accumulator, PacksScatteredValuesOfManyBoxes) {
+  constexpr Coord count = 200'000;
+  data::BoxList boxes;
+  for (Coord i = 0; i < count; ++i) boxes.push_back({{100 * i, 0, 0}, {100 * i, 0, 0}});
+  const auto points = IndexSpace::from_boxes(1, std::move(boxes));
+  Accumulator accumulator(reduction_op<Sum, double>, *points);
+  for (Coord i = 0; i < count; ++i) {
+    const auto value = static_cast<double>(i);
+    accumulator.contribute(static_cast<std::size_t>(100 * i), &value);
+  }
+  std::vector<double> message(count);
+  accumulator.pack(*points, reinterpret_cast<std::byte*>(message.data()));
+  for (Coord i = 0; i < count; ++i) ASSERT_EQ(message[static_cast<std::size_t>(i)], i);
 }
 
 TEST(Accumulator, ValuesLargerThanAChunk) {

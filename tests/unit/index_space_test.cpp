@@ -52,6 +52,20 @@ TEST(IndexSpace, OrderOfTheDomain) {
   });
 }
 
+TEST(IndexSpace, OrderOfTheBoxes) {
+  for_seeds(1500, [](RandomSets& random, int dim, Coord range) {
+    const IndexSpaceRef space = random.space(dim, range);
+    const PointSet points = points_of(space);
+    std::size_t position = 0;
+    for (const Box& box : space->boxes())
+      for (const BoxPoint& p : points_of(box)) ASSERT_EQ(space->rank_by_boxes(p), position++);
+    for (int i = 0; i < 20; ++i) {
+      const BoxPoint p = random.point(dim, range + 1);
+      ASSERT_EQ(space->rank_by_boxes(p).has_value(), points.contains(p));
+    }
+  });
+}
+
 TEST(IndexSpace, IdIsTheSameInEveryRun) {
   EXPECT_EQ(IndexSpace::dense(Rect1{0, 99})->id(), IndexSpace::dense(Rect1{0, 99})->id());
   EXPECT_NE(IndexSpace::dense(Rect1{0, 0})->id(), IndexSpace::dense(Rect2{{0, 0}, {0, 0}})->id());
