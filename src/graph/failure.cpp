@@ -58,7 +58,9 @@ FailureRef fail(Scope& scope, std::uint64_t seq, const std::exception_ptr& error
 FailureRef fail(const Node& node, const std::exception_ptr& error,
                 const Failure::Who& who) noexcept {
   const auto usual = [&node] { return operation_name(node.info, node.kind); };
-  return fail(*node.scope, node.seq, error, who ? who : Failure::Who(usual));
+  FailureRef failure = fail(*node.scope, node.seq, error, who ? who : Failure::Who(usual));
+  if (node.scope->user != nullptr) node.scope->user->failed_here(*failure);
+  return failure;
 }
 
 FailureRef fail(const Node& node, const Failure::Origin& origin, const std::exception_ptr& error,

@@ -31,11 +31,15 @@ using FailureRef = boost::intrusive_ptr<const Failure>;
 
 class Failure : public boost::intrusive_ref_counter<Failure> {
  public:
-  /// What threw.
+  /// What threw. Where the program runs on several shards it has a name that all of them know: the number of the call,
+  /// the rank of the launch point, and the argument of its fold, from 1. Elsewhere it is named by its number in its scope,
+  /// which no other name can be equal to.
   struct Origin {
+    static constexpr std::uint32_t kNumberInScope = ~std::uint32_t{0};
     std::uint64_t scope;  ///< Scope::identity
-    std::uint64_t seq;  ///< within its scope; where the program runs on several shards, of the call
-    std::uint32_t rank = 0, argument = 0;  ///< there: of the launch point; of its fold, from 1
+    std::uint64_t seq;    ///< or of the call
+    std::uint32_t rank = 0, argument = kNumberInScope;
+    [[nodiscard]] bool is_known_to_shards() const { return argument != kNumberInScope; }
     friend auto operator<=>(const Origin&, const Origin&) = default;
   };
   /// What messages call an operation. Not asked where memory is short.
@@ -85,7 +89,8 @@ class Failure : public boost::intrusive_ref_counter<Failure> {
 };
 
 /// Any thread: an operation of the scope with this number, or a node, fails with `error`, which its scope will tell if
-/// nobody else does. `who` is what the text calls it: if not given, operation_name.
+/// nobody else does. `who` is what the text calls it: if not given, operation_name. Of a node, the scope's user hears at
+/// once (ScopeUser::failed_here).
 FailureRef fail(Scope& scope, std::uint64_t seq, const std::exception_ptr& error,
                 const Failure::Who& who) noexcept;
 FailureRef fail(const Node& node, const std::exception_ptr& error,

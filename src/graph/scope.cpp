@@ -85,7 +85,8 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
       node.next = std::exchange(first, &node);
   });
   for_each_linked(first, [&](Node& node) {
-    fail(node, error);
+    // Whoever gives up knows of it.
+    fail(*this, node.seq, error, [&node] { return operation_name(node.info, node.kind); });
     // With a failure a run only releases what the node holds.
     if (node.run == nullptr) node.run = [](Node&, Execution&) {};
     node.flags &= static_cast<std::uint8_t>(kReducer | kAuxiliary);

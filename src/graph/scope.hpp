@@ -120,6 +120,8 @@ class ScopeUser {
   /// What a message adds to the name of an operation with this number that the owner holds open or waits to open:
   /// " to field 'x' of region 0". Called while the owner waits.
   [[nodiscard]] virtual std::string about_held(std::uint64_t seq) const = 0;
+  /// An operation has failed that other shards have no name for, if there are any. Any thread.
+  virtual void failed_here(const Failure& /*failure*/) noexcept {}
 };
 
 class Scope {

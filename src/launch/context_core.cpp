@@ -35,6 +35,11 @@ void ContextCore::executed(const exec::Executed& ran) {
   if (Listener* execution = runtime.listener(Events::execution)) execution->executed(ran);
 }
 
+// Other shards wait for what the operation should have sent, or would have other data.
+void ContextCore::failed_here(const exec::Failure& failure) noexcept {
+  if (replicated != nullptr) replicated->end_run(failure.error());
+}
+
 void ContextCore::tell(Listener::Call call) {
   if (parent != nullptr) return;
   call.marked = deferred->is_marked();

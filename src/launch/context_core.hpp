@@ -66,6 +66,7 @@ struct ContextCore : exec::ScopeUser {
   ContextCore(const ContextCore&) = delete;
   void executed(const exec::Executed& ran) final;
   void reclaim(exec::Node& node) final;  ///< (launch_record.cpp)
+  void failed_here(const exec::Failure& failure) noexcept final;
 
   // --- calls -------------------------------------------------------------------------------------------
 

@@ -39,17 +39,27 @@ struct Values {
   [[nodiscard]] std::size_t bytes() const { return points->volume() * value_size; }
 };
 
-/// What was to come has not: there was no memory to take it in.
-void lose(const Values& values, const FailureRef& failure) {
-  values.instance->poison.write(values.points, failure);
+/// Everything of `Payload` ends with the node's run, or, where it completes later, with what is left of it.
+template <class Payload>
+void end_payload(Node& node, Execution& /*execution*/) {
+  node.payload_as<Payload>().~Payload();
 }
 
-// Everything of `Payload` ends with the node's run, or, where it completes later, with what is left of it.
+/// Awaits the message that header_of(payload) says, which take_in(payload, message) puts where it belongs.
 template <class Payload>
-void end_payload(Node& node, Execution& execution) {
+void run_receive(Node& node, Execution& execution) {
+  if (execution.failure != nullptr) return end_payload<Payload>(node, execution);
   auto& payload = node.payload_as<Payload>();
-  if (execution.failure != nullptr) lose(payload, FailureRef(execution.failure));
-  payload.~Payload();
+  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Payload>);
+  payload.mailbox->await(header_of(payload), node.info->where,
+                         [&payload, later](net::Message message) mutable {
+                           try {
+                             take_in(payload, std::move(message));
+                           } catch (const net::WrongMessage&) {
+                             throw;  // the mailbox says what is wrong
+                           } catch (...) { return later.fail(std::current_exception()); }
+                           later.complete();
+                         });
 }
 
 void run_send(Node& node, Execution& execution) {
@@ -61,30 +71,17 @@ void run_send(Node& node, Execution& execution) {
         begin_trailer(trailer, values.bytes());
         write(trailer, poisoned, *values.failures);
       }
-    net::Message message(sized(values.header, values.bytes() + trailer.bytes().size()));
+    auto message = net::Message::of_size(values.header, values.bytes() + trailer.bytes().size());
     memory::pack(*values.points, *values.instance, values.value_size, message.bytes().data());
-    if (!trailer.bytes().empty())
-      std::memcpy(message.bytes().data() + values.bytes(), trailer.bytes().data(),
-                  trailer.bytes().size());
+    std::ranges::copy(trailer.bytes(), message.bytes().subspan(values.bytes()).begin());
     values.mailbox->send(std::move(message));
   }
   values.~Values();
 }
 
-/// A message has come: the operation that awaits it takes it in, and is complete.
-template <class TakeIn>
-void end(exec::LaterCompletion later, TakeIn take_in) {
-  try {
-    take_in();
-  } catch (const net::WrongMessage&) {
-    throw;         // the run ends
-  } catch (...) {  // no memory
-    return later.fail(std::current_exception());
-  }
-  later.complete();
-}
+net::Header header_of(const Values& values) { return sized(values.header, values.bytes()); }
 
-void take_values(const Values& values, const net::Message& message) {
+void take_in(const Values& values, const net::Message& message) {
   Reader trailer = trailer_of(message.bytes(), values.bytes());
   memory::unpack(*values.points, *values.instance, values.value_size, message.bytes().data());
   if (exec::Failure::any()) values.instance->poison.write(values.points, nullptr);
@@ -94,16 +91,6 @@ void take_values(const Values& values, const net::Message& message) {
     values.instance->poison.write(each.points, each.failure);
 }
 
-void run_receive(Node& node, Execution& execution) {
-  if (execution.failure != nullptr) return end_payload<Values>(node, execution);
-  auto& values = node.payload_as<Values>();
-  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Values>);
-  values.mailbox->await(sized(values.header, values.bytes()), node.info->where,
-                        [&values, later](const net::Message& message) {
-                          end(later, [&] { take_values(values, message); });
-                        });
-}
-
 struct Take {
   std::shared_ptr<Incoming> incoming;
   net::Header header;
@@ -111,11 +98,11 @@ struct Take {
   KnownFailures* failures;
 };
 
-void lose(const Take& take, const FailureRef& failure) {
-  std::ranges::fill(take.incoming->failed, failure);
+net::Header header_of(const Take& take) {
+  return sized(take.header, take.incoming->offsets.back());
 }
 
-void take_contributions(Take& take, net::Message message) {
+void take_in(const Take& take, net::Message message) {
   Incoming& incoming = *take.incoming;
   Reader trailer = trailer_of(std::as_const(message).bytes(), incoming.offsets.back());
   while (!trailer.at_end()) {
@@ -123,16 +110,6 @@ void take_contributions(Take& take, net::Message message) {
     incoming.failed[section] = take.failures->read(trailer);
   }
   incoming.message = std::make_unique<const net::Message>(std::move(message));
-}
-
-void run_take(Node& node, Execution& execution) {
-  if (execution.failure != nullptr) return end_payload<Take>(node, execution);
-  auto& take = node.payload_as<Take>();
-  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Take>);
-  take.mailbox->await(sized(take.header, take.incoming->offsets.back()), node.info->where,
-                      [&take, later](net::Message message) {
-                        end(later, [&] { take_contributions(take, std::move(message)); });
-                      });
 }
 
 struct RemoteFold {
@@ -227,21 +204,16 @@ void run_send_future(Node& node, Execution& execution) {
       if (values.whole.valid()) settle(*values.whole.state(), values.ranks[rank], value);
     }
     writer.bytes(trailer.bytes());
-    for (const net::Header& header : values.headers) {
-      net::Message message(sized(header, writer.bytes().size()));
-      std::memcpy(message.bytes().data(), writer.bytes().data(), writer.bytes().size());
-      values.mailbox->send(std::move(message));
-    }
+    for (const net::Header& header : values.headers) values.mailbox->send(header, {writer.bytes()});
   }
   values.~FutureValues();
 }
 
-void lose(const FutureValues& values, const FailureRef& failure) {
-  for (const std::size_t rank : values.ranks)
-    if (!values.future.state()->ready(rank)) values.future.state()->fail(rank, failure);
+net::Header header_of(const FutureValues& values) {
+  return sized(values.headers.front(), Transfers::bytes_of(values.future, values.ranks.size()));
 }
 
-void take_future(const FutureValues& values, const net::Message& message) {
+void take_in(const FutureValues& values, const net::Message& message) {
   refrain::detail::FutureState& state = *values.future.state();
   Reader reader(message.bytes());
   Reader trailer(message.bytes().subspan(Transfers::bytes_of(values.future, values.ranks.size())));
@@ -254,17 +226,6 @@ void take_future(const FutureValues& values, const net::Message& message) {
   if (!trailer.at_end()) throw net::WrongMessage();
 }
 
-void run_receive_future(Node& node, Execution& execution) {
-  if (execution.failure != nullptr) return end_payload<FutureValues>(node, execution);
-  auto& values = node.payload_as<FutureValues>();
-  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<FutureValues>);
-  const std::size_t bytes = Transfers::bytes_of(values.future, values.ranks.size());
-  values.mailbox->await(sized(values.headers.front(), bytes), node.info->where,
-                        [&values, later](const net::Message& message) {
-                          end(later, [&] { take_future(values, message); });
-                        });
-}
-
 /// What comes from a shard below.
 struct Below {
   std::shared_ptr<PartialResults> results;
@@ -273,16 +234,10 @@ struct Below {
   KnownFailures* failures;
 };
 
-void lose(const Below& below, const FailureRef& failure) { below.results->fail(failure); }
+net::Header header_of(const Below& below) { return below.header; }
 
-void run_receive_results(Node& node, Execution& execution) {
-  if (execution.failure != nullptr) return end_payload<Below>(node, execution);
-  auto& below = node.payload_as<Below>();
-  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Below>);
-  below.mailbox->await(
-      below.header, node.info->where, [&below, later](const net::Message& message) {
-        end(later, [&] { below.results->read(Reader(message.bytes()), *below.failures); });
-      });
+void take_in(const Below& below, const net::Message& message) {
+  below.results->read(Reader(message.bytes()), *below.failures);
 }
 
 struct Reduce {
@@ -307,9 +262,7 @@ void reduce(const Reduce& reduce, Node& node) {
   if (reduce.above) {
     Writer writer;
     results.write(writer, *reduce.failures);
-    net::Message message(sized(*reduce.above, writer.bytes().size()));
-    std::ranges::copy(writer.bytes(), message.bytes().begin());
-    return reduce.mailbox->send(std::move(message));
+    return reduce.mailbox->send(*reduce.above, {writer.bytes()});
   }
   refrain::detail::FutureState& made = *reduction.result.state();
   if (results.failure() != nullptr) return made.fail(0, results.failure());
@@ -321,7 +274,6 @@ void reduce(const Reduce& reduce, Node& node) {
 void run_reduce(Node& node, Execution& execution) {
   auto& payload = node.payload_as<Reduce>();
   if (execution.failure == nullptr) reduce(payload, node);
-  else if (!payload.above) payload.reduction.result.state()->fail(0, FailureRef(execution.failure));
   payload.~Reduce();
 }
 
@@ -354,12 +306,7 @@ void Outgoing::send(net::Mailbox& mailbox, KnownFailures& failures) {
     trailer.number(section);
     failures.write(trailer, failed_[section]);
   }
-  net::Message message(sized(header_, bytes_.size() + trailer.bytes().size()));
-  if (!bytes_.empty()) std::memcpy(message.bytes().data(), bytes_.data(), bytes_.size());
-  if (!trailer.bytes().empty())
-    std::memcpy(message.bytes().data() + bytes_.size(), trailer.bytes().data(),
-                trailer.bytes().size());
-  mailbox.send(std::move(message));
+  mailbox.send(header_, {bytes_, trailer.bytes()});
 }
 
 // --- making operations -----------------------------------------------------------------------------------
@@ -401,7 +348,7 @@ void Transfers::send(FieldState& field, const IndexSpaceRef& points, const net::
 void Transfers::receive(FieldState& field, const IndexSpaceRef& points, const net::Header& header,
                         const analysis::Origin& origin) {
   Instance& instance = place(field, points, origin);
-  Node& node = make(exec::NodeKind::copy, run_receive, info_for("receive", origin),
+  Node& node = make(exec::NodeKind::copy, run_receive<Values>, info_for("receive", origin),
                     Values{&instance, points, field.type().size, header, &mailbox_, &failures_});
   context_.analysis.log_operation(node, origin, &field, instance.memory, instance.memory, points);
   analysis::Edges edges = context_.analysis.edges_to(node);
@@ -411,7 +358,7 @@ void Transfers::receive(FieldState& field, const IndexSpaceRef& points, const ne
 
 exec::NodeRef Transfers::take(const std::shared_ptr<Incoming>& incoming, const net::Header& header,
                               const analysis::Origin& origin) {
-  Node& node = make(exec::NodeKind::other, run_take, info_for("receive", origin),
+  Node& node = make(exec::NodeKind::other, run_receive<Take>, info_for("receive", origin),
                     Take{incoming, header, &mailbox_, &failures_});
   const exec::NodeRef ref{&node, node.seq};
   context_.analysis.log_operation(node, origin);
@@ -484,7 +431,7 @@ void Transfers::send(const AnyFuture& future, const AnyFuture& whole,
 
 void Transfers::receive(const AnyFuture& future, std::vector<std::size_t> ranks,
                         const net::Header& header, const exec::NodeInfo& info) {
-  Node& node = make(exec::NodeKind::other, run_receive_future, info,
+  Node& node = make(exec::NodeKind::other, run_receive<FutureValues>, info,
                     FutureValues{future, {}, ranks, {header}, &mailbox_, &failures_});
   const exec::NodeRef ref{&node, node.seq};
   for (const std::size_t rank : ranks) future.state()->set_producer(rank, ref);
@@ -498,7 +445,7 @@ void Transfers::reduce(const SharedReduction& reduction, std::span<const net::He
   std::vector<std::shared_ptr<PartialResults>> results;
   for (const net::Header& header : below) {
     results.push_back(std::make_shared<PartialResults>(*reduction.op, reduction.points));
-    Node& node = make(exec::NodeKind::other, run_receive_results,
+    Node& node = make(exec::NodeKind::other, run_receive<Below>,
                       context_.analysis.info_for("receive", info.where),
                       Below{results.back(), header, &mailbox_, &failures_});
     taken.push_back({&node, node.seq});

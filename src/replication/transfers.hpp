@@ -9,6 +9,10 @@
 // Threads: the context's makes the operations, and numbers their messages in the order of the program's calls. They run
 // on any thread; a message is taken in on the thread that polls, while the operation that awaits it is under way, so
 // nobody else uses what it writes.
+//
+// Errors: where one of them throws (there is no memory for a message), the other shards would wait for ever, so the run
+// ends (exec::ScopeUser::failed_here). What fails before it runs has been given up at such an end, and lets go of what it
+// holds. What operators of the program throw are failures like those of tasks.
 
 #include <atomic>
 #include <cstddef>

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/text.hpp"
 #include "refrain/error.hpp"
 
@@ -30,6 +31,7 @@ Reader trailer_of(std::span<const std::byte> message, std::size_t size) {
 
 void KnownFailures::write(Writer& to, const exec::FailureRef& failure) {
   const exec::Failure::Origin& origin = failure->origin();
+  REFRAIN_ASSERT(origin.is_known_to_shards(), "a failure that others are told has a name there");
   {
     const std::lock_guard lock(mutex_);
     known_.emplace(origin, failure);

@@ -7,9 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +23,7 @@
 #include "machine/machine.hpp"
 #include "net/in_process.hpp"
 #include "refrain/refrain.hpp"
+#include "replication/wire.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "support/generate.hpp"
 #include "support/judge.hpp"
@@ -46,8 +51,12 @@ exec::ExecutorOptions executor_options(std::uint64_t seed) {
 /// Shards of one program, each an actor of one seeded executor.
 class Shards {
  public:
-  Shards(shard::ShardId shards, std::uint64_t seed)
+  /// What a rank has of its end of the network.
+  using Wrap = std::function<std::unique_ptr<net::Transport>(std::unique_ptr<net::Transport>)>;
+
+  Shards(shard::ShardId shards, std::uint64_t seed, Wrap wrap = nullptr)
       : seed_(seed),
+        wrap_(std::move(wrap)),
         random_(mix(seed, 91)),
         executor_(std::make_shared<exec::SeededExecutor>(
             exec::plan_processors(machine::load(kMachine)), executor_options(seed), seed)),
@@ -65,9 +74,11 @@ class Shards {
         options.machine = kMachine;
         if (mix(seed_, 7) % 3 == 0) options.window = 2;
         options.check_determinism = mix(seed_, 8) % 40;
+        std::unique_ptr<net::Transport> end = network_.open(shard);
+        if (wrap_) end = wrap_(std::move(end));
         Runtime runtime(std::make_shared<runtime::RuntimeImpl>(
             options, runtime::World{executor_, detail::TaskSlots::beside_process(),
-                                    std::make_shared<net::Mailbox>(network_.open(shard))}));
+                                    std::make_shared<net::Mailbox>(std::move(end))}));
         program(runtime, shard);
       });
     executor_->run_programs(programs);
@@ -94,6 +105,7 @@ class Shards {
   }
 
   const std::uint64_t seed_;
+  const Wrap wrap_;
   Random random_;
   std::shared_ptr<exec::SeededExecutor> executor_;
   net::InProcess network_;
@@ -364,6 +376,104 @@ TEST(OnShards, AnInstanceGrowsWhileAnAccessIsOpen) {
       }
     });
   });
+}
+
+/// An end of a network where one rank has no memory for messages of a kind: to send them, to await them, or for the list
+/// of failures that they have.
+class ShortOfMemory final : public net::Transport {
+ public:
+  enum class For { sending, awaiting, failures };
+  struct Shortage {
+    net::Rank rank;
+    For what;
+    replication::MessageKind kind;
+  };
+  ShortOfMemory(std::unique_ptr<net::Transport> end, const Shortage& shortage)
+      : end_(std::move(end)), shortage_(shortage) {}
+
+  [[nodiscard]] net::Rank rank() const override { return end_->rank(); }
+  [[nodiscard]] net::Rank ranks() const override { return end_->ranks(); }
+  void send(net::Message message) override {
+    if (hits(For::sending, message.header())) throw std::bad_alloc();
+    end_->send(std::move(message));
+  }
+  void expect(const net::Header& header) override {
+    if (hits(For::awaiting, header)) throw std::bad_alloc();
+    end_->expect(header);
+  }
+  std::optional<net::Message> poll() override {
+    std::optional<net::Message> message = end_->poll();
+    if (!message || !hits(For::failures, message->header())) return message;
+    replication::Writer list;
+    replication::begin_trailer(list, message->header().size);
+    list.number(~std::uint64_t{0} / 2);
+    auto longer =
+        net::Message::of_size(message->header(), message->header().size + list.bytes().size());
+    const auto behind = std::ranges::copy(message->bytes(), longer.bytes().begin()).out;
+    std::ranges::copy(list.bytes(), behind);
+    return longer;
+  }
+  [[nodiscard]] bool may_come() const override { return end_->may_come(); }
+  [[noreturn]] void abort(const std::string& text) noexcept override {
+    std::fprintf(stderr, "%s\n", text.c_str());
+    std::_Exit(3);
+  }
+
+ private:
+  [[nodiscard]] bool hits(For what, const net::Header& header) const {
+    return rank() == shortage_.rank && what == shortage_.what &&
+           header.kind == number_of(shortage_.kind);
+  }
+
+  const std::unique_ptr<net::Transport> end_;
+  const Shortage shortage_;
+};
+
+/// Data, contributions and futures, between two shards in both directions.
+void exchange(Context& context) {
+  static constexpr Field<double> value{"value"};
+  const Task add{"add", [](ReadWrite<double> x) {
+                   for (auto p : x.domain()) x[p] += 1;
+                 }};
+  const Task count{"count", [](Reduce<Sum, double> sum, Read<double> x) {
+                     for (auto p : x.domain()) sum[p[0] % 2] += x[p];
+                   }};
+  const Task rank{"rank", [](Point<1> p) { return static_cast<double>(p[0]); }};
+  const auto cells = context.region(Rect1{0, 63}, value);
+  const auto total = context.region(Rect1{0, 1}, value);
+  const auto blocks = context.blocks(cells, 8);
+  context.fill(cells, value, 1.0);
+  for (int i = 0; i < 20; ++i) {
+    context.fill(total, value, 0.0);
+    context.launch(add, 8, blocks[value]);
+    context.launch(count, 8, total[value], context.halo(blocks, 1)[value]);
+    EXPECT_EQ(context.reduce(context.launch(rank, 8), Sum{}).get(), 28);
+  }
+}
+
+/// What one shard alone has no memory for ends the run, which says what it was.
+TEST(OnShardsDeathTest, NoMemoryForAMessageEndsTheRun) {
+  using For = ShortOfMemory::For;
+  using replication::MessageKind;
+  std::vector<ShortOfMemory::Shortage> shortages;
+  for (const net::Rank rank : {0, 1}) {
+    for (const auto kind : {MessageKind::values, MessageKind::contributions, MessageKind::future})
+      for (const For what : {For::sending, For::awaiting}) shortages.push_back({rank, what, kind});
+    shortages.push_back({rank, For::failures, MessageKind::values});
+  }
+  for (const auto& shortage : shortages) {
+    Shards shards(2, 1, [&shortage](std::unique_ptr<net::Transport> end) {
+      return std::make_unique<ShortOfMemory>(std::move(end), shortage);
+    });
+    const std::string words = "refrain: rank " + std::to_string(shortage.rank) +
+                              " has met an error that others may not have, so the run ends: "
+                              "operation '(send|receive|reduce)'( launched at "
+                              "[^ ]*on_shards_test.cpp:[0-9]+)? failed: ";
+    EXPECT_EXIT(shards.run([](Runtime& runtime, shard::ShardId) { runtime.run(exchange); }),
+                testing::ExitedWithCode(3), words)
+        << "rank " << shortage.rank << ", kind " << number_of(shortage.kind) << ", for "
+        << static_cast<int>(shortage.what);
+  }
 }
 
 /// Random programs, each shard on a thread of its own, with workers: for ThreadSanitizer.
