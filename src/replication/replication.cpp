@@ -396,21 +396,25 @@ void Replication::end(LaunchPlan& plan, const AnyFuture& result) {
   if (result.valid() && !plan.group) result.state()->at = runs_at_;
 }
 
+// By a tree of shards whose root has the value: none sends more than the logarithm of their number.
 void Replication::send_to_all(const AnyFuture& value, const exec::NodeInfo& info) {
   FutureState& state = *value.state();
   const ShardId from = state.at.load(std::memory_order_relaxed);
   if (from == FutureState::kEverywhere) return;
   if (state.context() != context_.identity) refrain::detail::fail_kept();
   state.at.store(FutureState::kEverywhere, std::memory_order_relaxed);
-  const exec::NodeInfo& told =
-      context_.analysis.info_for(from == me_ ? "send" : "receive", info.where);
+  const net::Tree tree((me_ + shards_ - from) % shards_, shards_);
+  const auto shard_at = [&](ShardId in_tree) { return (in_tree + from) % shards_; };
   if (from != me_)
-    return transfers_.receive(value, {0}, header_from(from, MessageKind::future, 0), told);
+    transfers_.receive(value, {0}, header_from(shard_at(tree.parent()), MessageKind::future, 0),
+                       context_.analysis.info_for("receive", info.where));
   std::vector<net::Header> headers;
-  for (ShardId peer = 0; peer < shards_; ++peer)
-    if (peer != me_)
-      headers.push_back(header_to(peer, MessageKind::future, 0, Transfers::bytes_of(value, 1)));
-  transfers_.send(value, {}, {0}, std::move(headers), told);
+  for (const ShardId child : tree.children())
+    headers.push_back(
+        header_to(shard_at(child), MessageKind::future, 0, Transfers::bytes_of(value, 1)));
+  if (!headers.empty())
+    transfers_.send(value, {}, {0}, std::move(headers),
+                    context_.analysis.info_for("send", info.where));
 }
 
 // --- other calls -----------------------------------------------------------------------------------------

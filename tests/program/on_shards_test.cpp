@@ -217,6 +217,27 @@ TEST(OnShards, TheValuesOfAGroupAreSentOnce) {
   for (const auto& [pair, all] : messages) EXPECT_EQ(all.size(), 1u);
 }
 
+/// None sends it to all the others.
+TEST(OnShards, AValueGoesToAllByATree) {
+  Shards shards(8, 1);
+  shards.run([](Runtime& runtime, shard::ShardId /*shard*/) {
+    runtime.run([](Context& context) {
+      const Task seven{"seven", [] { return 7; }};
+      EXPECT_EQ(context.launch(seven).get(), 7);
+    });
+  });
+  std::map<int, std::size_t> sent, received;
+  for (const auto& [pair, all] : shards.messages()) {
+    sent[pair.first] += all.size();
+    received[pair.second] += all.size();
+  }
+  EXPECT_EQ(sent[0], 3u);
+  for (int shard = 1; shard < 8; ++shard) {
+    EXPECT_LE(sent[shard], 2u);
+    EXPECT_EQ(received[shard], 1u);
+  }
+}
+
 /// Up the tree of three shards for the result, and down for who asks.
 TEST(OnShards, AReductionsResultStaysUntilItIsAskedFor) {
   for (const bool asked : {false, true}) {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "support/naive_traffic.hpp"
 #include "support/order.hpp"
 #include "support/sequential_order.hpp"
 
@@ -156,6 +157,12 @@ std::string Union::add_messages() {
   std::map<End, int> sent, received;
   std::map<std::pair<int, int>, std::uint64_t> futures_sent, futures_received;
   const int shards = static_cast<int>(shares_.size());
+  const auto others = [shards](int me) {
+    std::vector<int> all;
+    for (int peer = 0; peer < shards; ++peer)
+      if (peer != me) all.push_back(peer);
+    return all;
+  };
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     const NaiveOperation& o = *pieces_[i].is;
     const int me = pieces_[i].shard, number = static_cast<int>(i);
@@ -171,8 +178,8 @@ std::string Union::add_messages() {
         received[{1, o.peer, me, o.call, o.argument, -1, -1, o.part}] = number;
         break;
       case Role::send_future:
-        for (int peer = 0; peer < shards; ++peer)
-          if (peer != me) sent[{2, me, peer, 0, 0, -1, -1, futures_sent[{me, peer}]++}] = number;
+        for (const int peer : o.peer < 0 ? others(me) : passed_on(me, o.peer, shards))
+          sent[{2, me, peer, 0, 0, -1, -1, futures_sent[{me, peer}]++}] = number;
         break;
       case Role::send_result:
         sent[{2, me, o.peer, 0, 0, -1, -1, futures_sent[{me, o.peer}]++}] = number;

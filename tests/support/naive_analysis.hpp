@@ -75,7 +75,8 @@ struct NaiveOperation {
   Mask points = 0;  ///< copies and fills: one point
   const Resolved* statement = nullptr;
   Role role = Role::call;
-  int peer = -1;  ///< the shard at the other end of a message
+  /// The shard at the other end of a message. Of a future that is sent: who has had it so far; -1: its values go to all.
+  int peer = -1;
   /// Among a call's operations of this kind: the point of the launch, also where a shard counts its own; of a detachment the
   /// attachment.
   std::size_t part = 0;

@@ -109,13 +109,13 @@ void NaiveAnalysis::launch_share(const Resolved& r) {
 /// Values that one shard has had so far go to all.
 void NaiveAnalysis::receive_values(const NaiveStep& step) {
   for (const NaiveStep::Sent& sent : step.sent) {
-    if (sent.from != shard_) {
-      producers_[sent.future] = {add_message(NodeKind::other, Role::receive_future, sent.from)};
-      continue;
-    }
-    const int message = add_message(NodeKind::other, Role::send_future, -1);
+    for (int peer = 0; peer < sent.shards; ++peer)
+      if (std::ranges::count(passed_on(peer, sent.from, sent.shards), shard_) != 0)
+        producers_[sent.future] = {add_message(NodeKind::other, Role::receive_future, peer)};
+    if (passed_on(shard_, sent.from, sent.shards).empty()) continue;
+    const int message = add_message(NodeKind::other, Role::send_future, sent.from);
     for (const int producer : producers_[sent.future])
-      edge(producer, message, "a value is sent after the task that makes it");
+      edge(producer, message, "a value is sent after what makes it, or brings it");
   }
 }
 

@@ -115,6 +115,15 @@ void NaiveTraffic::detach(int id) {
   write_by_all(argument);
 }
 
+// Counted from the one that has it, a shard sends to those that differ from it in one bit below its lowest.
+std::vector<int> passed_on(int shard, int from, int shards) {
+  const int number = (shard - from + shards) % shards;
+  std::vector<int> peers;
+  for (int bit = 1; (number & bit) == 0 && number + bit < shards; bit *= 2)
+    peers.push_back((number + bit + from) % shards);
+  return peers;
+}
+
 /// `values`: how many.
 void NaiveTraffic::broadcast(int shard, std::uint64_t values) {
   for (int peer = 0; peer < shards_; ++peer)
@@ -124,8 +133,10 @@ void NaiveTraffic::broadcast(int shard, std::uint64_t values) {
 void NaiveTraffic::send_to_all(int future) {
   const auto home = homes_.find(future);
   if (home == homes_.end()) return;
-  broadcast(home->second, 1);
-  steps_.back().sent.push_back({future, home->second});
+  for (int shard = 0; shard < shards_; ++shard)
+    for (const int peer : passed_on(shard, home->second, shards_))
+      messages_[{shard, peer}].push_back({Kind::future, 0, future_bytes});
+  steps_.back().sent.push_back({future, home->second, shards_});
   homes_.erase(home);
 }
 

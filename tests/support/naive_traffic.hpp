@@ -51,12 +51,15 @@ struct NaiveStep {
   std::map<int, Mask> copied;  ///< of a copy: which points each owner of the source copies
   /// The value of a single launch, or of a reduction, that one shard has had so far.
   struct Sent {
-    int future, from;
+    int future, from, shards;
   };
-  std::vector<Sent> sent;  ///< to all others
+  std::vector<Sent> sent;  ///< to all others (passed_on)
   int together =
       0;  ///< of a reduction: so many shards make it of what each has; 0: each has all values
 };
+
+/// To whom a shard sends a value that one shard has had so far and all get.
+std::vector<int> passed_on(int shard, int from, int shards);
 
 /// How a group launch of a task is divided.
 using NaiveSharding =
