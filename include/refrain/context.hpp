@@ -299,6 +299,12 @@ class Context : private detail::Launcher {
   /// take less time (docs/tracing.md, "Short replays"). UsageError while the trace is open.
   void require_replay(const Trace& trace, Where where = Where::current());
 
+  /// The machine that the program runs on as a whole: the same on all ranks, so the program may decide by it, such as
+  /// how many pieces there are. In one process it is the Runtime's. Of several processes it has the processors and
+  /// memories of all, one rank after the other; the ranks have as many, and a memory has the least capacity that any
+  /// rank has for it. A task's context has this machine, too, though its launches run on one rank alone. What mappers
+  /// choose from is the rank's own (Runtime::machine()). Any thread. Cost: on several ranks the first call makes it, in
+  /// proportion to all that they have; the others are free.
   [[nodiscard]] const Machine& machine() const;
   /// Whether this process writes what the program writes once: files that it opens itself. Of several processes that run
   /// the program it is the first one.

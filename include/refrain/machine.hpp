@@ -6,8 +6,13 @@
 // processor p is `processors()[p]`, memory m is `memories()[m]`. Ids follow the description's order
 // (or the topology's), so they are the same in every run on the same machine.
 //
+// The machine of a program that several ranks run (Context::machine()) has the processors and memories
+// of all ranks, those of rank 0 first, as many on each; `rank` says whose they are. What one of them names
+// (memories, members, an owner, the ends of a link) is of its own rank: no link joins two ranks, since
+// nobody has described the network between them.
+//
 // Cost: every query is an array look-up, except link() and copy_seconds(), which read a table that the
-// constructor filled (memories cubed, once).
+// constructor filled (a rank's memories cubed, for each rank, once).
 
 #include <cstddef>
 #include <cstdint>
@@ -46,25 +51,28 @@ using MemoryId = std::uint32_t;
 struct Processor {
   ProcessorId id = 0;
   ProcessorKind kind = ProcessorKind::cpu;
-  int numa = 0;           ///< its NUMA domain
+  int numa = 0;           ///< its NUMA domain, of those of its rank
   bool emulated = false;  ///< a worker thread stands in for it
   std::string name;
   /// The memories its tasks can use directly, best first. Never empty.
   std::vector<MemoryId> memories;
-  /// The operating system's numbers of the hardware threads it is bound to; empty: not bound.
+  /// The operating system's numbers of the hardware threads it is bound to; empty: not bound, or of the
+  /// machine of several ranks, of which each binds its own.
   std::vector<int> cpus;
   /// For a gang, the cpu processors that work together; otherwise empty.
   std::vector<ProcessorId> members;
+  std::uint32_t rank = 0;  ///< whose it is; 0 in one process
 };
 
 struct Memory {
   MemoryId id = 0;
   MemoryKind kind = MemoryKind::system;
   std::uint64_t capacity = 0;  ///< bytes
-  int numa = -1;               ///< its NUMA domain; -1: none
+  int numa = -1;               ///< its NUMA domain, of those of its rank; -1: none
   /// For a framebuffer, the GPU that it belongs to.
   std::optional<ProcessorId> owner;
   std::string name;
+  std::uint32_t rank = 0;  ///< whose it is; 0 in one process
 };
 
 /// A way to copy from one memory to another, in this direction only. A link from a memory to itself
@@ -78,12 +86,15 @@ struct Link {
 
 class Machine {
  public:
-  /// Takes lists whose ids are their positions and whose references are in range; otherwise throws
-  /// InputError. Mapper tests may make machines of their own this way.
+  /// Takes lists whose ids are their positions, whose references are in range, and whose ranks are as
+  /// above; otherwise throws InputError that names the machine and what is wrong. Mapper tests may make
+  /// machines of their own this way.
   Machine(std::string name, std::vector<Processor> processors, std::vector<Memory> memories,
           std::vector<Link> links);
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// Of how many ranks it is; 1 in one process.
+  [[nodiscard]] std::uint32_t ranks() const { return memories_.back().rank + 1; }
 
   [[nodiscard]] std::span<const Processor> processors() const { return processors_; }
   [[nodiscard]] std::span<const Memory> memories() const { return memories_; }
@@ -101,10 +112,11 @@ class Machine {
   /// The best memory of this kind that the processor reaches, if there is one.
   [[nodiscard]] std::optional<MemoryId> nearest(ProcessorId processor, MemoryKind kind) const;
 
-  /// The direct link, or nullptr. The fastest one where several join the same two memories.
+  /// The direct link, or nullptr; between two ranks always. The fastest one where several join the same two
+  /// memories.
   [[nodiscard]] const Link* link(MemoryId from, MemoryId to) const;
   /// How long a copy of `bytes` is expected to take over the best way there is, several hops included;
-  /// infinity where there is none; 0 inside a memory that has no link to itself.
+  /// infinity where there is none, as between two ranks; 0 inside a memory that has no link to itself.
   [[nodiscard]] double copy_seconds(MemoryId from, MemoryId to, std::uint64_t bytes) const;
 
  private:
@@ -115,7 +127,8 @@ class Machine {
   };
 
   void find_ways();
-  [[nodiscard]] std::size_t pair(MemoryId from, MemoryId to) const;
+  /// Where the tables have the pair; nothing: the memories are of two ranks.
+  [[nodiscard]] std::optional<std::size_t> pair(MemoryId from, MemoryId to) const;
 
   std::string name_;
   std::vector<Processor> processors_;
@@ -123,8 +136,9 @@ class Machine {
   std::vector<Link> links_;
   std::vector<ProcessorId> by_processor_kind_[processor_kinds];
   std::vector<MemoryId> by_memory_kind_[memory_kinds];
-  std::vector<int> direct_;  // per pair of memories, index into links_, or -1
-  std::vector<Way> ways_;    // per pair of memories
+  MemoryId per_rank_ = 0;    // memories of a rank
+  std::vector<int> direct_;  // per pair of memories of a rank, index into links_, or -1
+  std::vector<Way> ways_;    // likewise
 };
 
 }  // namespace refrain

@@ -43,6 +43,9 @@ class OpenProgram {
 /// Processors, memories and workers for programs. May be made several times in a process, one after the
 /// other or side by side; run() may be called again and again, from one thread at a time
 /// (inside its own run: a UsageError).
+///
+/// Where a launcher has started several processes, each makes its Runtimes in the same order, one at a time. The ranks
+/// then agree on their machines, so all of them have to come: InputError that names two ranks where those are not alike.
 class Runtime {
  public:
   explicit Runtime(Options options = {});
@@ -69,6 +72,7 @@ class Runtime {
   /// program runs it is a UsageError, and so is a run after it.
   void write_reports();
 
+  /// This process's, on which its tasks run. Programs decide by Context::machine(), which is that of all ranks.
   [[nodiscard]] const Machine& machine() const;
   [[nodiscard]] Counters counters() const;
 

@@ -424,6 +424,13 @@ std::string to_outline(const Machine& machine, std::string_view description) {
   std::string text = fmt::format(
       "cores: {}, GPUs: {}, NUMA domains: {}", machine.processors(ProcessorKind::cpu).size(),
       machine.processors(ProcessorKind::gpu).size(), machine.memories(MemoryKind::system).size());
+  // Which cores are where: the gangs' members.
+  const auto gangs = machine.processors(ProcessorKind::gang);
+  for (std::size_t i = 0; i < gangs.size() && gangs.size() > 1; ++i) {
+    const Processor& gang = machine.processor(gangs[i]);
+    text += fmt::format("{}{}", i == 0 ? " of cores " : " | ",
+                        in_ranges({gang.members.begin(), gang.members.end()}));
+  }
   if (!description.empty() && !is_short_form(description)) {
     const std::string all = to_json(machine);
     text += fmt::format(", description {:016x}", hash_bytes(all.data(), all.size()));

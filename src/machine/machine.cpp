@@ -56,12 +56,31 @@ void check(const Machine& machine) {
     demand(!memory.owner || is_device(*memory.owner),
            "memory '{}' belongs to processor {}, which is no device", memory.name,
            memory.owner.value_or(0));
+  const auto is_in_turn = [ranks = std::size_t{memories.back().rank} + 1](const auto& list) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (list[i].rank != i / std::max<std::size_t>(list.size() / ranks, 1)) return false;
+    return list.size() % ranks == 0;
+  };
+  demand(is_in_turn(memories) && is_in_turn(processors),
+         "its ranks do not have as many processors and memories each, one rank after the other");
   for (const Link& link : machine.links())
     demand(link.from < memories.size() && link.to < memories.size() && link.bandwidth > 0 &&
                link.latency >= 0,
            "the link from memory {} to memory {} needs two memories, a bandwidth above 0 and a "
            "latency of at least 0",
            link.from, link.to);
+  const auto demand_one_rank = [&](const auto& one, const auto& other) {
+    demand(one.rank == other.rank,
+           "'{}' of rank {} names '{}' of rank {}: no way leads from rank to rank", one.name,
+           one.rank, other.name, other.rank);
+  };
+  for (const Processor& processor : processors) {
+    for (const MemoryId m : processor.memories) demand_one_rank(processor, memories[m]);
+    for (const ProcessorId p : processor.members) demand_one_rank(processor, processors[p]);
+  }
+  for (const Memory& memory : memories)
+    if (memory.owner) demand_one_rank(memory, processors[*memory.owner]);
+  for (const Link& link : machine.links()) demand_one_rank(memories[link.from], memories[link.to]);
 }
 
 }  // namespace
@@ -91,38 +110,45 @@ Machine::Machine(std::string name, std::vector<Processor> processors, std::vecto
 // Floyd and Warshall's shortest paths; the length of a way is the time of a copy of the usual size.
 void Machine::find_ways() {
   const auto n = static_cast<MemoryId>(memories_.size());
+  per_rank_ = n / ranks();
   const auto length = [](const Way& way) {
     return way.latency + usual_copy * way.seconds_per_byte;
   };
-  direct_.assign(std::size_t{n} * n, -1);
-  ways_.assign(std::size_t{n} * n, Way{std::numeric_limits<double>::infinity(), 0});
-  for (MemoryId m = 0; m < n; ++m) ways_[pair(m, m)] = {0, 0};
+  direct_.assign(std::size_t{n} * per_rank_, -1);
+  ways_.assign(std::size_t{n} * per_rank_, Way{std::numeric_limits<double>::infinity(), 0});
+  for (MemoryId m = 0; m < n; ++m) ways_[*pair(m, m)] = {0, 0};
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const Link& link = links_[i];
     const Way way{link.latency, 1 / link.bandwidth};
-    int& direct = direct_[pair(link.from, link.to)];
-    Way& best = ways_[pair(link.from, link.to)];
+    const std::size_t ends = *pair(link.from, link.to);
+    int& direct = direct_[ends];
+    Way& best = ways_[ends];
     if (direct >= 0 && length(way) >= length(best)) continue;
     direct = static_cast<int>(i);
     best = way;
   }
-  for (MemoryId via = 0; via < n; ++via)
-    for (MemoryId from = 0; from < n; ++from)
-      for (MemoryId to = 0; to < n; ++to) {
+  for (MemoryId via = 0; via < n; ++via) {
+    const MemoryId begin = memories_[via].rank * per_rank_, end = begin + per_rank_;
+    for (MemoryId from = begin; from < end; ++from)
+      for (MemoryId to = begin; to < end; ++to) {
         if (from == to) continue;
-        const Way& first = ways_[pair(from, via)];
-        const Way& second = ways_[pair(via, to)];
+        const Way& first = ways_[*pair(from, via)];
+        const Way& second = ways_[*pair(via, to)];
         const Way both{first.latency + second.latency,
                        first.seconds_per_byte + second.seconds_per_byte};
-        Way& best = ways_[pair(from, to)];
+        Way& best = ways_[*pair(from, to)];
         if (length(both) < length(best)) best = both;
       }
+  }
 }
 
-std::size_t Machine::pair(MemoryId from, MemoryId to) const {
+std::optional<std::size_t> Machine::pair(MemoryId from, MemoryId to) const {
   REFRAIN_ASSERT(from < memories_.size() && to < memories_.size(),
                  "a memory id is one of this machine");
-  return std::size_t{from} * memories_.size() + to;
+  // Of a rank before it is a large number.
+  const MemoryId in_rank = to - memories_[from].rank * per_rank_;
+  if (in_rank >= per_rank_) return std::nullopt;
+  return std::size_t{from} * per_rank_ + in_rank;
 }
 
 const Processor& Machine::processor(ProcessorId id) const {
@@ -155,12 +181,15 @@ std::optional<MemoryId> Machine::nearest(ProcessorId id, MemoryKind kind) const 
 }
 
 const Link* Machine::link(MemoryId from, MemoryId to) const {
-  const int direct = direct_[pair(from, to)];
-  return direct < 0 ? nullptr : &links_[static_cast<std::size_t>(direct)];
+  const std::optional<std::size_t> ends = pair(from, to);
+  if (!ends || direct_[*ends] < 0) return nullptr;
+  return &links_[static_cast<std::size_t>(direct_[*ends])];
 }
 
 double Machine::copy_seconds(MemoryId from, MemoryId to, std::uint64_t bytes) const {
-  const Way& way = ways_[pair(from, to)];
+  const std::optional<std::size_t> ends = pair(from, to);
+  if (!ends) return std::numeric_limits<double>::infinity();
+  const Way& way = ways_[*ends];
   return way.latency + static_cast<double>(bytes) * way.seconds_per_byte;
 }
 
@@ -264,6 +293,40 @@ Machine assemble(std::string name, const Hardware& hardware) {
       machine.join(nominal_link(a, machine.memories[b]));
   machine.add_gangs();
   return std::move(machine).build();
+}
+
+Machine of_ranks(const Machine& one, std::uint32_t ranks,
+                 std::span<const std::uint64_t> capacities) {
+  const auto processors = static_cast<ProcessorId>(one.processors().size());
+  const auto memories = static_cast<MemoryId>(one.memories().size());
+  REFRAIN_ASSERT(capacities.size() == memories, "there is a capacity for each memory");
+  Description all{one.name(), {}, {}, {}};
+  all.processors.reserve(std::size_t{ranks} * processors);
+  all.memories.reserve(std::size_t{ranks} * memories);
+  all.links.reserve(ranks * one.links().size());
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const ProcessorId first_processor = rank * processors;
+    const MemoryId first_memory = rank * memories;
+    for (Processor processor : one.processors()) {
+      processor.id += first_processor;
+      for (MemoryId& memory : processor.memories) memory += first_memory;
+      for (ProcessorId& member : processor.members) member += first_processor;
+      processor.cpus.clear();
+      processor.rank = rank;
+      all.processors.push_back(std::move(processor));
+    }
+    for (Memory memory : one.memories()) {
+      memory.capacity = capacities[memory.id];
+      memory.id += first_memory;
+      if (memory.owner) *memory.owner += first_processor;
+      memory.rank = rank;
+      all.memories.push_back(std::move(memory));
+    }
+    for (const Link& link : one.links())
+      all.links.push_back(
+          {link.from + first_memory, link.to + first_memory, link.bandwidth, link.latency});
+  }
+  return std::move(all).build();
 }
 
 }  // namespace machine

@@ -75,6 +75,11 @@ struct Hardware {
 /// figures of common hardware.
 Machine assemble(std::string name, const Hardware& hardware);
 
+/// The machine of so many ranks, each of which has one like this, as they agree on (to_outline): `capacities` are the
+/// least that any rank has, by memory. Nothing is bound: ranks are bound to unlike hardware threads.
+Machine of_ranks(const Machine& one, std::uint32_t ranks,
+                 std::span<const std::uint64_t> capacities);
+
 /// This computer: a cpu per core that this process may use, each bound to one hardware thread of its core. Never
 /// fails: where the topology cannot be read it has one domain and as many cpus as the process may use. What the process
 /// may use is what its first call could use: threads that bind themselves later do not make the machine smaller.
@@ -135,7 +140,8 @@ std::string in_ranges(const std::vector<int>& numbers);
 /// The machine as a JSON description that parse_json reads back.
 std::string to_json(const Machine& machine);
 /// What of the machine has to be the same in all processes of a run, for people: how many cores, GPUs and NUMA domains it
-/// has, and where a file describes it, a hash of all that the file says. Of a machine as found the rest may differ a little.
+/// has, of several domains the cores of each, and where a file describes it, a hash of all that the file says. Of a machine
+/// as found the capacities may differ, and the hardware threads.
 std::string to_outline(const Machine& machine, std::string_view description);
 /// The machine as aligned tables for people.
 std::string to_table(const Machine& machine);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <vector>
 
 #include "net/all_reduce.hpp"
 #include "refrain/error.hpp"
@@ -16,7 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-/// What ranks in a row have: {"rank", "items"} of the first of them, and {"difference"}, a text, if they do not agree.
+/// What ranks in a row have: {"rank", "items"} of the first of them, {"difference"}, a text, if they do not agree, and
+/// {"least"} of all.
 json parse(std::span<const std::byte> bytes) {
   const auto* const text = reinterpret_cast<const char*>(bytes.data());
   return json::parse(text, text + bytes.size());
@@ -49,23 +51,33 @@ void add(Bytes& into, std::span<const std::byte> next) {
   if (!all["difference"].get<std::string>().empty()) return;
   all["difference"] = difference(all, other);
   if (all["difference"].get<std::string>().empty()) all["difference"] = other["difference"];
+  json& least = all["least"];
+  for (std::size_t i = 0; i < std::min(least.size(), other["least"].size()); ++i)
+    least[i] = std::min(least[i], other["least"][i]);
   into = bytes_of(all);
 }
 
 }  // namespace
 
-void agree(Mailbox& mailbox, std::uint32_t kind, std::span<const Item> items) {
-  json own{{"rank", mailbox.rank()}, {"items", json::array()}, {"difference", ""}};
+void agree(Mailbox& mailbox, std::uint32_t kind, std::span<const Item> items,
+           std::span<std::uint64_t> least, const std::function<void()>& idle) {
+  json own{
+      {"rank", mailbox.rank()}, {"items", json::array()}, {"difference", ""}, {"least", least}};
   for (const Item& item : items) own["items"].push_back({item.name, item.value});
-  std::string verdict;
+  json all;
   std::atomic<bool> is_done{false};  // another thread may poll
   all_reduce(mailbox, {.kind = kind}, bytes_of(own), add, [&](const Bytes& result) {
-    verdict = parse(result)["difference"].get<std::string>();
+    all = parse(result);
     is_done.store(true, std::memory_order_release);
   });
-  while (!is_done.load(std::memory_order_acquire))
-    if (!mailbox.poll()) std::this_thread::yield();
-  if (!verdict.empty()) throw InputError(verdict);
+  while (!is_done.load(std::memory_order_acquire)) {
+    if (mailbox.poll()) continue;
+    if (idle) idle();
+    std::this_thread::yield();
+  }
+  if (const auto verdict = all["difference"].get<std::string>(); !verdict.empty())
+    throw InputError(verdict);
+  std::ranges::copy(all["least"].get<std::vector<std::uint64_t>>(), least.begin());
 }
 
 }  // namespace refrain::net

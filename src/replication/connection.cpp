@@ -9,7 +9,9 @@
 #include <fstream>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "base/assert.hpp"
 #include "base/hash.hpp"
 #include "net/all_reduce.hpp"
 #include "net/launcher.hpp"
@@ -50,7 +52,7 @@ std::string text_in(const net::Message& message) {
 
 Connection* Connection::get() { return of_process().made.load(std::memory_order_acquire); }
 
-Connection* Connection::make(std::span<const net::Item> items) {
+Connection* Connection::make() {
   OfProcess& process = of_process();
   const std::lock_guard lock(process.mutex);
   if (!std::exchange(process.tried, true)) {
@@ -59,7 +61,6 @@ Connection* Connection::make(std::span<const net::Item> items) {
           transport != nullptr && transport->ranks() > 1) {
         process.connection = std::make_unique<Connection>(std::move(transport));
         process.made.store(process.connection.get(), std::memory_order_release);
-        process.connection->agree(items);
       }
     } catch (...) { process.error = std::current_exception(); }
   }
@@ -140,19 +141,24 @@ void Connection::poll_until(const Done& done) {
   while (!done()) {
     if (poll()) continue;
     // A runtime that lives polls, too, and says when it rests.
-    if (used_.expired()) rest();
+    if (!is_used()) rest();
     std::this_thread::yield();
   }
 }
 
-void Connection::agree(std::span<const net::Item> items) {
-  std::vector<net::Item> all{{"the program's file", build_of_process()}};
+void Connection::agree(std::span<const net::Item> items, std::span<std::uint64_t> least) {
+  static const std::string build = build_of_process();
+  std::vector<net::Item> all{{"the program's file", build}};
   all.insert(all.end(), items.begin(), items.end());
-  net::agree(mailbox_, number_of(MessageKind::start), all);
+  net::agree(mailbox_, number_of(MessageKind::start), all, least, [this] {
+    look();
+    rest();
+  });
+  has_agreed_ = true;
 }
 
 std::shared_ptr<net::Mailbox> Connection::use() {
-  if (!used_.expired()) return nullptr;
+  REFRAIN_ASSERT(!is_used(), "one program at a time has the connection");
   std::shared_ptr<net::Mailbox> lent(&mailbox_, [](net::Mailbox*) {});
   used_ = lent;
   return lent;
@@ -179,9 +185,12 @@ void Connection::tell(const std::string& error) {
 }
 
 Connection::~Connection() {
-  if (!used_.expired()) {
+  if (is_used()) {
     mailbox_.transport().abort(fmt::format(
-        "refrain: rank {} has ended its process while its program was running", rank()));
+        "refrain: rank {} has ended its process while {}", rank(),
+        runs_ ? "its program was running"
+              : "there was a Runtime, which ends with those of the other ranks: end it before, "
+                "also if it is static"));
   }
   std::atomic<bool> done{false};
   net::all_reduce(

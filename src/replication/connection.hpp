@@ -24,9 +24,8 @@ class Connection {
  public:
   /// Of this process; null: it runs alone, or nobody has connected it.
   static Connection* get();
-  /// The same; makes it if a launcher has started the process. Collective the first time: the ranks agree that they were
-  /// started alike, by `items` and the program's file. InputError as of net::connect and net::agree.
-  static Connection* make(std::span<const net::Item> items);
+  /// The same; makes it if a launcher has started the process. InputError as of net::connect.
+  static Connection* make();
 
   explicit Connection(std::unique_ptr<net::Transport> transport);
   Connection(const Connection&) = delete;
@@ -42,7 +41,13 @@ class Connection {
   bool poll();
   /// By who polls: this rank is at rest.
   void rest();
-  /// For one program at a time, until the last copy ends. Null: another one has it.
+  /// Whether a program has the mailbox.
+  [[nodiscard]] bool is_used() const { return !used_.expired(); }
+  /// While none has: as net::agree, on the program's file, too. Collective.
+  void agree(std::span<const net::Item> items, std::span<std::uint64_t> least = {});
+  /// Whether the ranks have agreed that they were started alike.
+  [[nodiscard]] bool has_agreed() const { return has_agreed_; }
+  /// For one program at a time, until the last copy ends. While none has it.
   [[nodiscard]] std::shared_ptr<net::Mailbox> use();
 
   /// Who is told, once, when messages do not fit or the run hangs, and has some seconds to find out why; null: the run
@@ -50,6 +55,10 @@ class Connection {
   void set_suspect(std::function<void(const std::string&)> suspect) {
     suspect_ = std::move(suspect);
   }
+  /// A program begins or has ended: for the report where the process ends in between.
+  void set_running(bool runs) { runs_ = runs; }
+  /// Something is wrong. Any thread.
+  void suspect(const std::string& why);
   /// The error with which this rank's program ends, for reports.
   void note_error(const std::string& error);
 
@@ -59,8 +68,6 @@ class Connection {
 
  private:
   void look();
-  void agree(std::span<const net::Item> items);
-  void suspect(const std::string& why);
   [[nodiscard]] std::string text_of(const net::Expected& expected, const net::Message& found);
   /// Takes in messages until `done`.
   template <class Done>
@@ -69,6 +76,8 @@ class Connection {
   net::Mailbox mailbox_;
   net::HangWatch hang_watch_;
   std::weak_ptr<net::Mailbox> used_;
+  bool has_agreed_ = false;
+  std::atomic<bool> runs_{false};
   std::function<void(const std::string&)> suspect_;
   std::mutex polling_;  ///< around what the thread that polls uses
   std::mutex mutex_;    ///< around all below

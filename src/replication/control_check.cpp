@@ -374,11 +374,7 @@ void ControlCheck::suspect(const std::string& why) {
 }
 
 void ControlCheck::Shared::send(Rank to, const Writer& what) const {
-  net::Header header = mailbox.beside(to, kinds.tell);
-  header.size = what.bytes().size();
-  net::Message message(header);
-  std::ranges::copy(what.bytes(), message.bytes().begin());
-  mailbox.send(std::move(message));
+  mailbox.send(mailbox.beside(to, kinds.tell), {what.bytes()});
 }
 
 // Of the last call, unless it is the end, nothing is read but what was there when it was counted.

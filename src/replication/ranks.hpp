@@ -1,14 +1,20 @@
 #pragma once
-// What the programs of a runtime share on several ranks: the mailbox, and the check that all ranks make the same calls.
+// What the programs of a runtime share on several ranks: the mailbox, the check that all ranks make the same calls, and the
+// machine of all ranks.
 
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "graph/executor.hpp"
+#include "machine/machine.hpp"
 #include "net/mailbox.hpp"
 #include "replication/connection.hpp"
 #include "replication/control_check.hpp"
@@ -19,9 +25,10 @@ namespace refrain::replication {
 class Ranks final : public exec::Outside {
  public:
   /// `connection`: the mailbox's; null: the ranks are in one process. `interval`: of the check, in calls; 0: there is
-  /// none.
-  Ranks(std::shared_ptr<net::Mailbox> mailbox, Connection* connection, std::size_t interval)
-      : mailbox_(std::move(mailbox)), connection_(connection) {
+  /// none. `capacities`: the least that any rank has, by memory.
+  Ranks(std::shared_ptr<net::Mailbox> mailbox, Connection* connection, std::size_t interval,
+        std::vector<std::uint64_t> capacities)
+      : mailbox_(std::move(mailbox)), connection_(connection), capacities_(std::move(capacities)) {
     if (interval == 0) return;
     check_ = std::make_unique<ControlCheck>(
         *mailbox_,
@@ -47,16 +54,36 @@ class Ranks final : public exec::Outside {
   void rest() override {
     if (connection_ != nullptr) connection_->rest();
   }
+  void set_running(bool runs) {
+    if (connection_ != nullptr) connection_->set_running(runs);
+  }
   void note_error(const std::string& error) {
     if (connection_ != nullptr) connection_->note_error(error);
   }
+  /// The ranks' programs differ: ends the run, with the first call that is not the same, or with this text.
+  void suspect(const std::string& why) {
+    if (connection_ != nullptr) connection_->suspect(why);
+    else if (check_ != nullptr) check_->suspect(why);
+    else mailbox_->transport().abort(why);
+  }
   /// Null: there is none.
   [[nodiscard]] ControlCheck* check() { return check_.get(); }
+  /// The machine of all ranks, each of which has one like `own`. Made when it is first asked for: where there are
+  /// thousands of ranks, a program that does not ask has no use for it. Any thread.
+  [[nodiscard]] const Machine& machine(const Machine& own) {
+    std::call_once(machine_made_, [&] {
+      machine_.emplace(machine::of_ranks(own, mailbox_->ranks(), capacities_));
+    });
+    return *machine_;
+  }
 
  private:
   const std::shared_ptr<net::Mailbox> mailbox_;
   Connection* const connection_;
   std::unique_ptr<ControlCheck> check_;
+  const std::vector<std::uint64_t> capacities_;
+  std::once_flag machine_made_;
+  std::optional<Machine> machine_;  ///< of all ranks
 };
 
 }  // namespace refrain::replication

@@ -88,6 +88,7 @@ Replication::Replication(runtime::ContextCore& context, Ranks& ranks,
       failures_(context.identity),
       transfers_(context, ranks.mailbox(), failures_),
       steps_(me_, shards_) {
+  ranks.set_running(true);
   context.call_log = check_;
   if (check_ != nullptr)
     check_->at_intervals([this](const Where& where) { begin_interval(where); });
@@ -499,7 +500,8 @@ void Replication::reduce(const AnyFuture& values, const ReductionOp& op, const A
   if (me_ != 0) above = header_to(tree.parent(), MessageKind::future, 0, 0);
   transfers_.reduce(
       {values, ranks_of(static_cast<const Plan&>(*own.of_group().replicated), domain, me_),
-       domain->volume(), &op, me_ == 0 ? result : AnyFuture(), context_.runtime.options().dry},
+       domain->volume(), &op, me_ == 0 ? result : AnyFuture(), context_.runtime.options().dry,
+       [&ranks = ranks_](const std::string& why) { ranks.suspect(why); }},
       below, above, info);
   result.state()->at = 0;
 }

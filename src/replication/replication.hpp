@@ -26,6 +26,7 @@ class Replication final : public runtime::Replicated {
   /// `end_region`: ends one that propose_end() was called for on every shard.
   Replication(runtime::ContextCore& context, Ranks& ranks,
               std::function<void(std::uint64_t)> end_region);
+  ~Replication() override { ranks_.set_running(false); }
 
   bool runs_here(const LaunchRequest& request) override;
   data::IndexSpaceRef own_points(const LaunchRequest& request,

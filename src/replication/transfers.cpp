@@ -107,6 +107,7 @@ void take_in(const Take& take, net::Message message) {
   Reader trailer = trailer_of(std::as_const(message).bytes(), incoming.offsets.back());
   while (!trailer.at_end()) {
     const std::size_t section = trailer.number();
+    if (section >= incoming.failed.size()) throw net::WrongMessage();
     incoming.failed[section] = take.failures->read(trailer);
   }
   incoming.message = std::make_unique<const net::Message>(std::move(message));
@@ -266,7 +267,12 @@ void reduce(const Reduce& reduce, Node& node) {
   }
   refrain::detail::FutureState& made = *reduction.result.state();
   if (results.failure() != nullptr) return made.fail(0, results.failure());
-  REFRAIN_ASSERT(results.is_complete() || reduction.dry, "every point has come from some shard");
+  if (!results.is_complete() && !reduction.dry)
+    return reduction.suspect("refrain: " + std::string(node.info->name) + " at " +
+                             to_string(node.info->where) +
+                             ": no rank has the values of some points of the launch, so they do "
+                             "not agree on who runs which: a mapper's sharding, or a sharding "
+                             "function, is not the same on all of them");
   results.take(static_cast<std::byte*>(made.storage(0)));
   made.finish(0);
 }

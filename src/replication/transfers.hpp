@@ -17,9 +17,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "analysis/analysis.hpp"
@@ -67,6 +69,8 @@ struct SharedReduction {
   const ReductionOp* op = nullptr;
   AnyFuture result{};  ///< of the shard that has it, else empty
   bool dry = false;    ///< nothing comes from other shards
+  /// Told where some points have come from no shard: they do not agree on who runs which.
+  std::function<void(const std::string&)> suspect{};
 };
 
 /// Makes the operations of one context.

@@ -180,7 +180,7 @@ void Context::fence(Where where) {
   });
 }
 
-const Machine& Context::machine() const { return impl_.runtime.machine(); }
+const Machine& Context::machine() const { return impl_.owner().whole_machine(); }
 
 // A task's body is run by one shard, whichever it is.
 bool Context::is_output_shard() const {

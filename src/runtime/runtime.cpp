@@ -80,22 +80,31 @@ void silence() {
   close(nowhere);
 }
 
-/// What has to be the same on all ranks. A description that this rank cannot read differs from those of the others.
-std::vector<net::Item> agreed_items(const Options& options) {
+std::vector<std::uint64_t> capacities_of(const Machine& machine) {
+  std::vector<std::uint64_t> capacities;
+  for (const Memory& memory : machine.memories()) capacities.push_back(memory.capacity);
+  return capacities;
+}
+
+/// The ranks agree on what has to be the same on all of them. The least capacity that any rank has, by memory. A
+/// description that this rank cannot read differs from those of the others.
+std::vector<std::uint64_t> agree(replication::Connection& connection, const Options& options) {
   std::vector<net::Item> items = items_of(options);
+  std::vector<std::uint64_t> capacities;
   try {
-    items.push_back(
-        {"the machine", machine::to_outline(machine::load(options.machine), options.machine)});
+    const Machine machine = machine::load(options.machine);
+    capacities = capacities_of(machine);
+    items.push_back({"the machine", machine::to_outline(machine, options.machine)});
   } catch (const InputError& error) { items.push_back({"the machine", error.what()}); }
-  return items;
+  connection.agree(items, capacities);
+  return capacities;
 }
 
 /// This process's; the first time it connects the process.
 replication::Connection* connection_for(const Options& options) {
-  const bool is_first = replication::Connection::get() == nullptr;
-  replication::Connection* const connection =
-      replication::Connection::make(is_first ? agreed_items(options) : std::vector<net::Item>());
-  if (connection == nullptr || !is_first) return connection;
+  replication::Connection* const connection = replication::Connection::make();
+  if (connection == nullptr || connection->has_agreed()) return connection;
+  agree(*connection, options);
   if (connection->rank() != 0 && options.output == Options::Output::first) silence();
   connection->set_limit(options.hang_after * 1'000'000'000);
   return connection;
@@ -112,11 +121,13 @@ World World::of_process(const Options& options) {
   }
   replication::Connection* const connection = connection_for(options);
   if (connection == nullptr) return world;
-  world.mailbox = connection->use();
-  if (world.mailbox == nullptr)
+  if (connection->is_used())
     fail("Runtime",
          "another Runtime of this process is connected with the other ranks; end it before, or set "
          "REFRAIN_NET=alone");
+  // Of each Runtime, as each may have options of its own; what a description's file says may change, too.
+  world.capacities = agree(*connection, options);
+  world.mailbox = connection->use();
   world.connection = connection;
   return world;
 }
@@ -129,8 +140,10 @@ RuntimeImpl::RuntimeImpl(Options options, World world)
   executor_ = world.executor ? std::move(world.executor) : make_executor(options_, machine_);
   task_slots_ = world.task_slots ? world.task_slots : detail::TaskSlots::process();
   if (world.mailbox != nullptr && world.mailbox->ranks() > 1) {
+    if (world.capacities.empty()) world.capacities = capacities_of(machine_);
     ranks_ = std::make_unique<replication::Ranks>(std::move(world.mailbox), world.connection,
-                                                  options_.check_determinism);
+                                                  options_.check_determinism,
+                                                  std::move(world.capacities));
   }
   reports_ = std::make_unique<Reports>(*this);
   if (ranks_ != nullptr) executor_->add(*ranks_);
@@ -358,8 +371,12 @@ void connect_processes(const Options& options) {
 
 void report_error(const std::string& text) {
   std::fflush(stdout);
-  if (replication::Connection* const connection = replication::Connection::get())
-    return connection->tell(text);
+  replication::Connection* connection = nullptr;
+  try {
+    // The others may be on their way to this one: they are told.
+    connection = replication::Connection::make();
+  } catch (const Error&) {}  // most likely that is what the text says
+  if (connection != nullptr) return connection->tell(text);
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 

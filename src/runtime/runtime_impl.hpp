@@ -117,6 +117,7 @@ class Reports {
 struct World {
   /// That of this process, which a launcher may have started as one rank of several (replication/connection.hpp).
   /// UsageError when another runtime is connected with them.
+  /// InputError where the machines of the ranks are not alike.
   static World of_process(const Options& options);
 
   std::shared_ptr<exec::Executor> executor{};
@@ -124,6 +125,8 @@ struct World {
   /// To the other ranks that run the program, as one shard on each; null: it runs alone.
   std::shared_ptr<net::Mailbox> mailbox{};
   replication::Connection* connection = nullptr;  ///< the mailbox's; null: ranks in one process
+  /// The least that any rank has, by memory; empty: all have what this one has.
+  std::vector<std::uint64_t> capacities{};
 };
 
 class RuntimeImpl final : public RuntimeCore {
@@ -160,6 +163,10 @@ class RuntimeImpl final : public RuntimeCore {
   [[nodiscard]] Attachments& attachments() { return attachments_; }
   /// Null: the program runs alone.
   [[nodiscard]] replication::Ranks* ranks() { return ranks_.get(); }
+  /// Context::machine().
+  [[nodiscard]] const Machine& whole_machine() const {
+    return ranks_ == nullptr ? machine_ : ranks_->machine(machine_);
+  }
   void set_mapper(std::unique_ptr<Mapper> mapper);
   /// The counters of a context that ends. Any thread.
   void add(const ContextImpl& context);

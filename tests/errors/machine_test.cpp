@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "refrain/error.hpp"
 #include "refrain/runtime.hpp"
 #include "support/expect_error.hpp"
@@ -253,6 +255,35 @@ TEST(MachineErrors, MachinesMadeByHand) {
             "machine 'm': gang 'cpu' has member 7, which is no cpu");
   EXPECT_EQ(build([](Description& d) { d.memories[0].owner = 0; }),
             "machine 'm': memory 'sys' belongs to processor 0, which is no device");
+  // Two ranks, with a memory and a processor each.
+  const auto build_ranks = [&](auto change) {
+    return build([&](Description& d) {
+      d.add(MemoryKind::system, "sys", 1, 0);
+      d.add(ProcessorKind::cpu, "cpu", 0, {1});
+      d.memories[1].rank = d.processors[1].rank = 1;
+      change(d);
+    });
+  };
+  EXPECT_EQ(build_ranks([](Description&) {}), "no error");
+  const char* const unlike =
+      "machine 'm': its ranks do not have as many processors and memories each, one rank after the "
+      "other";
+  EXPECT_EQ(build_ranks([](Description& d) { d.add(MemoryKind::system, "x", 1, 0); }), unlike);
+  EXPECT_EQ(build_ranks([](Description& d) { d.memories[1].rank = 0; }), unlike);
+  EXPECT_EQ(build_ranks([](Description& d) { std::swap(d.memories[0].rank, d.memories[1].rank); }),
+            unlike);
+  EXPECT_EQ(build_ranks([](Description& d) { d.processors[1].rank = ~0U; }), unlike);
+  EXPECT_EQ(build_ranks([](Description& d) { d.memories[1].rank = ~0U; }), unlike);
+  EXPECT_EQ(build_ranks([](Description& d) {
+              d.processors[1].memories = {1, 0};
+            }),
+            "machine 'm': 'cpu' of rank 1 names 'sys' of rank 0: no way leads from rank to rank");
+  EXPECT_EQ(build_ranks([](Description& d) { d.processors[0].members = {1}; }),
+            "machine 'm': 'cpu' of rank 0 names 'cpu' of rank 1: no way leads from rank to rank");
+  EXPECT_EQ(build_ranks([](Description& d) {
+              d.links.push_back({1, 0, 1.0, 0.0});
+            }),
+            "machine 'm': 'sys' of rank 1 names 'sys' of rank 0: no way leads from rank to rank");
   EXPECT_EQ(
       build([](Description& d) {
         d.links.push_back({0, 1, 1.0, 0.0});

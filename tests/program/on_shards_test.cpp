@@ -201,6 +201,42 @@ TEST(OnShards, RandomProgramsAreWhatTheInterpreterSays) {
   RecordProperty("orders_by_sharing_a_message", static_cast<int>(counts.joined));
 }
 
+/// As many processors and memories as `ranks` machines like `one` have.
+void expect_machine_of(std::uint32_t ranks, const Machine& one, const Machine& all) {
+  EXPECT_EQ(all.ranks(), ranks);
+  EXPECT_EQ(all.memories().size(), ranks * one.memories().size());
+  ASSERT_EQ(all.processors().size(), ranks * one.processors().size());
+  for (const Processor& processor : all.processors())
+    EXPECT_EQ(processor.rank, processor.id / one.processors().size());
+  for (const Memory& memory : all.memories())
+    EXPECT_EQ(memory.capacity, one.memory(memory.id % one.memories().size()).capacity);
+}
+
+TEST(OnShards, TheMachineOfAProgramIsThatOfAllShards) {
+  const Task look{"look", [](Context& ctx) { return ctx.machine().ranks(); }};
+  const Machine one = machine::load(kMachine);
+  for (const shard::ShardId shards : {1U, 3U}) {
+    Shards all(shards, shards);
+    all.run([&](Runtime& runtime, shard::ShardId) {
+      runtime.run([&](Context& ctx) {
+        expect_machine_of(shards, one, ctx.machine());
+        EXPECT_EQ(ctx.launch(look).get(), shards);
+        EXPECT_EQ(&ctx.machine() == &runtime.machine(), shards == 1);
+      });
+      expect_machine_of(1, one, runtime.machine());
+    });
+  }
+}
+
+TEST(OnShards, TheMachineOfADryRunIsThatOfAllShards) {
+  Options options;
+  options.machine = kMachine;
+  options.dry = true;
+  options.shard = {.number = 2, .of = 5};
+  Runtime(options).run(
+      [&](Context& ctx) { expect_machine_of(5, machine::load(kMachine), ctx.machine()); });
+}
+
 TEST(OnShards, TheValuesOfAGroupAreSentOnce) {
   Shards shards(3, 1);
   shards.run([](Runtime& runtime, shard::ShardId /*shard*/) {

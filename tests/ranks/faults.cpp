@@ -58,6 +58,32 @@ struct World {
       std::vector<double>(30);  ///< to be attached; longer than the context
 };
 
+/// Of all that a machine has.
+std::uint32_t hash_of(const Machine& machine) {
+  std::string all;
+  for (const Processor& each : machine.processors())
+    all += each.name + ' ' + std::to_string(each.rank) + ' ' + std::to_string(each.numa) + ' ' +
+           std::to_string(each.cpus.size()) + ' ' + std::to_string(each.memories[0]) + '\n';
+  for (const Memory& each : machine.memories())
+    all += each.name + ' ' + std::to_string(each.rank) + ' ' + std::to_string(each.capacity) + '\n';
+  for (const Link& each : machine.links())
+    all += std::to_string(each.from) + ' ' + std::to_string(each.to) + '\n';
+  return static_cast<std::uint32_t>(std::hash<std::string>()(all));
+}
+
+/// How many ranks have how much.
+void tell_of(const Machine& machine) {
+  std::map<std::uint32_t, std::pair<std::size_t, std::uint64_t>> by_rank;  // cores, bytes
+  for (const ProcessorId id : machine.processors(ProcessorKind::cpu))
+    ++by_rank[machine.processor(id).rank].first;
+  for (const Memory& memory : machine.memories()) by_rank[memory.rank].second += memory.capacity;
+  bool alike = true;
+  for (const auto& [rank, amounts] : by_rank) alike = alike && amounts == by_rank[0];
+  std::printf("%zu of %u ranks, %s, with %.2f GiB each\n", by_rank.size(), machine.ranks(),
+              alike ? "all alike" : "not alike",
+              static_cast<double>(by_rank[0].second) / static_cast<double>(1 << 30));
+}
+
 /// Messages of all kinds: data, contributions of values, agreements.
 void run_for_ever(World& w) {
   const auto shifted = w.ctx.halo(w.blocks, 1);
@@ -75,6 +101,12 @@ void run_for_ever(World& w) {
 const std::map<std::string, std::function<void(World&)>>& modes() {
   static const std::map<std::string, std::function<void(World&)>> all{
       {"right", [](World&) {}},
+      // A machine that is not the same would be a value that is not.
+      {"less-memory",
+       [](World& w) {
+         w.ctx.launch(set, 6, w.blocks[Cell::b], static_cast<double>(hash_of(w.ctx.machine())));
+         tell_of(w.ctx.machine());
+       }},
 
       // Calls that are not the same.
       {"task",
@@ -409,6 +441,19 @@ class WrongSharding final : public Mapper {
   const std::uint64_t key_;
 };
 
+/// The ranks agree on the machine of each Runtime.
+void run_on_machines(Options options) {
+  const auto run = [&](int cores) {
+    options.machine = "emulated:cpus=" + std::to_string(cores);
+    Runtime(options).run([](Context& ctx) {
+      std::printf("%zu cores\n", ctx.machine().processors(ProcessorKind::cpu).size());
+    });
+  };
+  run(2);
+  run(3);
+  run(is_odd() ? 5 : 4);
+}
+
 /// The program with a mapper of this test.
 void run_on(const std::string& mode, const Options& options) {
   Runtime runtime(options);
@@ -443,9 +488,13 @@ int main(int argc, char** argv) {
       if (processes().rank == 0) std::printf("%s\n", error.what());
       return 0;
     }
-  } else if (mode == "mapper" || mode.starts_with("sharding-")) {
+  } else if (mode == "less-memory") {
+    const rlimit limit{std::uint64_t{5} << 28, std::uint64_t{5} << 28};
+    if (is_odd()) setrlimit(RLIMIT_DATA, &limit);
+  } else if (mode == "machines" || mode == "mapper" || mode.starts_with("sharding-")) {
     try {
-      run_on(mode, parse_options(argc, argv));
+      if (mode == "machines") run_on_machines(parse_options(argc, argv));
+      else run_on(mode, parse_options(argc, argv));
       return 0;
     } catch (const Error& error) {
       report_error(error.what());

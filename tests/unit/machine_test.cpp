@@ -10,6 +10,8 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "refrain/error.hpp"
 #include "support/temporary_folder.hpp"
@@ -78,6 +80,55 @@ void expect_same(const Machine& a, const Machine& b) {
   }
 }
 
+/// What a machine names is of the same rank, and there is no way between ranks.
+void check_same_rank_only(const Machine& m) {
+  for (const Processor& p : m.processors()) {
+    for (const MemoryId memory : p.memories) EXPECT_EQ(m.memory(memory).rank, p.rank);
+    for (const ProcessorId member : p.members) EXPECT_EQ(m.processor(member).rank, p.rank);
+  }
+  for (const Memory& from : m.memories()) {
+    EXPECT_EQ(from.owner ? m.processor(*from.owner).rank : from.rank, from.rank);
+    for (const Memory& to : m.memories()) {
+      EXPECT_EQ(std::isfinite(m.copy_seconds(from.id, to.id, 1)), from.rank == to.rank);
+      EXPECT_TRUE(from.rank == to.rank || m.link(from.id, to.id) == nullptr);
+    }
+  }
+}
+
+/// What a rank has, with the ids, capacities and bindings of `one`: made again from what the queries say.
+Machine part_of(const Machine& all, std::uint32_t rank, const Machine& one) {
+  const auto processors = static_cast<ProcessorId>(one.processors().size());
+  const auto memories = static_cast<MemoryId>(one.memories().size());
+  Description part{all.name(), {}, {}, {}};
+  for (ProcessorId p = rank * processors; p < (rank + 1) * processors; ++p) {
+    Processor copy = all.processor(p);
+    EXPECT_EQ(copy.rank, rank);
+    for (MemoryId& memory : copy.memories) memory -= rank * memories;
+    for (ProcessorId& member : copy.members) member -= rank * processors;
+    copy.id -= rank * processors;
+    copy.rank = 0;
+    part.processors.push_back(copy);
+  }
+  for (MemoryId m = rank * memories; m < (rank + 1) * memories; ++m) {
+    Memory copy = all.memory(m);
+    EXPECT_EQ(copy.rank, rank);
+    if (copy.owner) *copy.owner -= rank * processors;
+    copy.id -= rank * memories;
+    copy.capacity = one.memory(copy.id).capacity;
+    copy.rank = 0;
+    part.memories.push_back(copy);
+  }
+  for (const Link& each : one.links()) {
+    const Link* const link = all.link(each.from + rank * memories, each.to + rank * memories);
+    if (link == nullptr) continue;
+    part.links.push_back(
+        {link->from - rank * memories, link->to - rank * memories, link->bandwidth, link->latency});
+    EXPECT_EQ(all.copy_seconds(link->from, link->to, mib),
+              one.copy_seconds(each.from, each.to, mib));
+  }
+  return std::move(part).build();
+}
+
 /// Looks anew, as load("") does once.
 Machine discover() { return assemble("this machine", find_hardware()); }
 
@@ -102,6 +153,48 @@ TEST(Machine, BoundThreadsDoNotShrinkIt) {
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
     EXPECT_EQ(cpus(), before);
   }).join();
+}
+
+// Each rank's part is the machine of one, with other ids, and nothing joins two parts.
+TEST(Machine, OfRanksIsOneAfterTheOther) {
+  const Machine one = load("emulated:cpus=4,numa=2,gpus=2");
+  std::vector<std::uint64_t> capacities;
+  for (const Memory& memory : one.memories()) capacities.push_back(memory.capacity - memory.id);
+  const Machine all = of_ranks(one, 3, capacities);
+  check_same_rank_only(all);
+  EXPECT_EQ(one.ranks(), 1U);
+  EXPECT_EQ(all.ranks(), 3U);
+  const std::size_t processors = one.processors().size(), memories = one.memories().size();
+  ASSERT_EQ(all.processors().size(), 3 * processors);
+  ASSERT_EQ(all.memories().size(), 3 * memories);
+  EXPECT_EQ(all.processors(ProcessorKind::gpu).size(), 6U);
+  EXPECT_EQ(all.memories(MemoryKind::framebuffer).size(), 6U);
+  for (const Memory& memory : all.memories())
+    EXPECT_EQ(memory.capacity, capacities[memory.id % memories]);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) expect_same(one, part_of(all, rank, one));
+  EXPECT_EQ(of_ranks(one, 4096, capacities).processors().size(), 4096 * processors);
+}
+
+TEST(Machine, OfRanksBindsNothing) {
+  Description description{"bound", {}, {}, {}};
+  const MemoryId memory = description.add(MemoryKind::system, "all", mib, 0);
+  description.add(ProcessorKind::cpu, "core", 0, {memory}).cpus = {5};
+  description.add_gangs();
+  const Machine one = std::move(description).build();
+  EXPECT_EQ(one.processor(1).cpus, std::vector<int>{5});
+  const Machine all = of_ranks(one, 2, std::vector{mib});
+  for (const Processor& processor : all.processors()) EXPECT_TRUE(processor.cpus.empty());
+}
+
+// Ranks are alike where cores are in the same domains; how much memory they have is not looked at, unless a file says it.
+TEST(Machine, OutlineSaysWhatRanksHaveInCommon) {
+  const auto outline = [](const std::string& form) { return to_outline(load(form), form); };
+  EXPECT_EQ(outline("emulated:cpus=3,gpus=1,system=1MB"), "cores: 3, GPUs: 1, NUMA domains: 1");
+  Hardware hardware;
+  hardware.domains = {mib, mib};
+  for (const int domain : {0, 1, 1}) hardware.cpus.push_back({.domain = domain});
+  EXPECT_EQ(to_outline(assemble("found", hardware), ""),
+            "cores: 3, GPUs: 0, NUMA domains: 2 of cores 0 | 1-2");
 }
 
 // hwloc takes a made-up topology from the environment; what the process may use is still the truth.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -338,6 +340,26 @@ std::vector<std::string> agree_all(std::uint64_t seed,
     });
   for (std::thread& each : threads) each.join();
   return errors;
+}
+
+TEST(Agreement, TellsTheLeastOfAll) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const std::vector<std::vector<std::uint64_t>> numbers{
+      {7, kMost, 5}, {9, kMost - 1, 5}, {8, kMost, 4}, {7, kMost, 6}};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const InProcess network(4, seeded(seed));
+    std::vector<std::vector<std::uint64_t>> least = numbers;
+    std::vector<std::thread> threads;
+    for (Rank rank = 0; rank < 4; ++rank)
+      threads.emplace_back([&, rank] {
+        Mailbox mailbox(network.open(rank));
+        agree(mailbox, 1, {}, least[rank]);
+        std::ranges::sort(least[rank], std::greater());  // and again, of other numbers
+        agree(mailbox, 1, {}, least[rank]);
+      });
+    for (std::thread& each : threads) each.join();
+    EXPECT_EQ(least, (std::vector<std::vector<std::uint64_t>>(4, {kMost - 1, 7, 4})));
+  }
 }
 
 TEST(Agreement, NamesADifference) {
