@@ -127,8 +127,8 @@ class Machine {
   };
 
   void find_ways();
-  /// Where the tables have the pair; nothing: the memories are of two ranks.
-  [[nodiscard]] std::optional<std::size_t> pair(MemoryId from, MemoryId to) const;
+  /// Where the tables have the pair. All pairs of two ranks have the last place.
+  [[nodiscard]] std::size_t pair(MemoryId from, MemoryId to) const;
 
   std::string name_;
   std::vector<Processor> processors_;

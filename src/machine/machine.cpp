@@ -107,6 +107,17 @@ Machine::Machine(std::string name, std::vector<Processor> processors, std::vecto
   find_ways();
 }
 
+// The analysis asks for each copy that it may make: what is done in one process is a few instructions.
+inline std::size_t Machine::pair(MemoryId from, MemoryId to) const {
+  // Both of rank 0: in one process always.
+  if (from < per_rank_ && to < per_rank_) return std::size_t{from} * per_rank_ + to;
+  REFRAIN_ASSERT(from < memories_.size() && to < memories_.size(),
+                 "a memory id is one of this machine");
+  // Of a rank before it is a large number.
+  const MemoryId in_rank = to - from / per_rank_ * per_rank_;
+  return in_rank < per_rank_ ? std::size_t{from} * per_rank_ + in_rank : ways_.size() - 1;
+}
+
 // Floyd and Warshall's shortest paths; the length of a way is the time of a copy of the usual size.
 void Machine::find_ways() {
   const auto n = static_cast<MemoryId>(memories_.size());
@@ -114,13 +125,13 @@ void Machine::find_ways() {
   const auto length = [](const Way& way) {
     return way.latency + usual_copy * way.seconds_per_byte;
   };
-  direct_.assign(std::size_t{n} * per_rank_, -1);
-  ways_.assign(std::size_t{n} * per_rank_, Way{std::numeric_limits<double>::infinity(), 0});
-  for (MemoryId m = 0; m < n; ++m) ways_[*pair(m, m)] = {0, 0};
+  direct_.assign(std::size_t{n} * per_rank_ + 1, -1);
+  ways_.assign(direct_.size(), Way{std::numeric_limits<double>::infinity(), 0});
+  for (MemoryId m = 0; m < n; ++m) ways_[pair(m, m)] = {0, 0};
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const Link& link = links_[i];
     const Way way{link.latency, 1 / link.bandwidth};
-    const std::size_t ends = *pair(link.from, link.to);
+    const std::size_t ends = pair(link.from, link.to);
     int& direct = direct_[ends];
     Way& best = ways_[ends];
     if (direct >= 0 && length(way) >= length(best)) continue;
@@ -132,23 +143,14 @@ void Machine::find_ways() {
     for (MemoryId from = begin; from < end; ++from)
       for (MemoryId to = begin; to < end; ++to) {
         if (from == to) continue;
-        const Way& first = ways_[*pair(from, via)];
-        const Way& second = ways_[*pair(via, to)];
+        const Way& first = ways_[pair(from, via)];
+        const Way& second = ways_[pair(via, to)];
         const Way both{first.latency + second.latency,
                        first.seconds_per_byte + second.seconds_per_byte};
-        Way& best = ways_[*pair(from, to)];
+        Way& best = ways_[pair(from, to)];
         if (length(both) < length(best)) best = both;
       }
   }
-}
-
-std::optional<std::size_t> Machine::pair(MemoryId from, MemoryId to) const {
-  REFRAIN_ASSERT(from < memories_.size() && to < memories_.size(),
-                 "a memory id is one of this machine");
-  // Of a rank before it is a large number.
-  const MemoryId in_rank = to - memories_[from].rank * per_rank_;
-  if (in_rank >= per_rank_) return std::nullopt;
-  return std::size_t{from} * per_rank_ + in_rank;
 }
 
 const Processor& Machine::processor(ProcessorId id) const {
@@ -181,15 +183,12 @@ std::optional<MemoryId> Machine::nearest(ProcessorId id, MemoryKind kind) const 
 }
 
 const Link* Machine::link(MemoryId from, MemoryId to) const {
-  const std::optional<std::size_t> ends = pair(from, to);
-  if (!ends || direct_[*ends] < 0) return nullptr;
-  return &links_[static_cast<std::size_t>(direct_[*ends])];
+  const int direct = direct_[pair(from, to)];
+  return direct < 0 ? nullptr : &links_[static_cast<std::size_t>(direct)];
 }
 
 double Machine::copy_seconds(MemoryId from, MemoryId to, std::uint64_t bytes) const {
-  const std::optional<std::size_t> ends = pair(from, to);
-  if (!ends) return std::numeric_limits<double>::infinity();
-  const Way& way = ways_[*ends];
+  const Way& way = ways_[pair(from, to)];
   return way.latency + static_cast<double>(bytes) * way.seconds_per_byte;
 }
 
