@@ -473,6 +473,8 @@ int main(int argc, char** argv) {
   if (mode == "flags") {
     // Before anybody has read them.
     if (is_odd()) setenv("REFRAIN_ARGS", "--refrain:window 17", 1);
+  } else if (mode == "unknown-flag") {
+    if (is_odd()) setenv("REFRAIN_ARGS", "--refrain:bogus", 1);
   } else if (mode == "binary") {
     if (is_odd()) run_other_binary();
   } else if (mode == "machine" || mode == "no-machine") {
