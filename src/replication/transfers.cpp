@@ -250,7 +250,8 @@ struct Reduce {
   KnownFailures* failures;
 };
 
-void reduce(const Reduce& reduce, Node& node) {
+/// False: it is not to end, since the ranks' programs differ, and are about to be told so.
+bool reduce(const Reduce& reduce, Node& node) {
   const SharedReduction& reduction = reduce.reduction;
   PartialResults results(*reduction.op, reduction.points);
   try {
@@ -263,23 +264,31 @@ void reduce(const Reduce& reduce, Node& node) {
   if (reduce.above) {
     Writer writer;
     results.write(writer, *reduce.failures);
-    return reduce.mailbox->send(*reduce.above, {writer.bytes()});
+    reduce.mailbox->send(*reduce.above, {writer.bytes()});
+    return true;
   }
   refrain::detail::FutureState& made = *reduction.result.state();
-  if (results.failure() != nullptr) return made.fail(0, results.failure());
-  if (!results.is_complete() && !reduction.dry)
-    return reduction.suspect("refrain: " + std::string(node.info->name) + " at " +
-                             to_string(node.info->where) +
-                             ": no rank has the values of some points of the launch, so they do "
-                             "not agree on who runs which: a mapper's sharding, or a sharding "
-                             "function, is not the same on all of them");
+  if (results.failure() != nullptr) {
+    made.fail(0, results.failure());
+    return true;
+  }
+  if (!results.is_complete() && !reduction.dry) {
+    reduction.suspect("refrain: " + std::string(node.info->name) + " at " +
+                      to_string(node.info->where) +
+                      ": no rank has the values of some points of the launch, so they do "
+                      "not agree on who runs which: a mapper's sharding, or a sharding "
+                      "function, is not the same on all of them");
+    return false;
+  }
   results.take(static_cast<std::byte*>(made.storage(0)));
   made.finish(0);
+  return true;
 }
 
 void run_reduce(Node& node, Execution& execution) {
   auto& payload = node.payload_as<Reduce>();
-  if (execution.failure == nullptr) reduce(payload, node);
+  if (execution.failure == nullptr && !reduce(payload, node))
+    return static_cast<void>(exec::complete_later(node, execution, end_payload<Reduce>));
   payload.~Reduce();
 }
 

@@ -338,6 +338,11 @@ const std::map<std::string, std::function<void(World&)>>& modes() {
          } catch (const Error&) {}
        }},
       {"divided", [](World& w) { w.ctx.launch(add, 6, w.blocks[Cell::b]); }},
+      {"divided-sum",
+       [](World& w) {
+         const auto sums = w.ctx.launch(sum, 6, w.blocks[Cell::b]);
+         std::printf("%g\n", static_cast<double>(w.ctx.reduce(sums, Sum{}).get()));
+       }},
       {"exit",
        [](World& w) {
          if (w.odd) std::exit(0);
@@ -427,13 +432,14 @@ ShardId wrong_shard(const Point3& point, const Rect<3>& /*bounds*/, ShardId shar
   }
 }
 
-/// Divides one task's launches by one of these.
+/// Divides one task's launches by one of these; where the number is 4, those whose values are added up.
 class WrongSharding final : public Mapper {
  public:
   explicit WrongSharding(std::uint64_t key) : key_(key) {}
   [[nodiscard]] std::string_view name() const override { return "wrong"; }
   void map(const MappingInput& /*input*/, MappingOutput& /*output*/) override {}
   Sharding sharding(const ShardingInput& launch) override {
+    if (key_ == 4 && launch.task == "sum") return Sharding::function("wrong", wrong_shard, 2);
     return launch.task == "add" ? Sharding::function("wrong", wrong_shard, key_) : Sharding();
   }
 
@@ -463,7 +469,9 @@ void run_on(const std::string& mode, const Options& options) {
   else
     runtime.set_mapper(
         std::make_unique<WrongSharding>(std::strtoull(mode.c_str() + 9, nullptr, 10)));
-  runtime.run([&](Context& ctx) { run_mode(ctx, mode == "mapper" ? mode : "divided"); });
+  runtime.run([&](Context& ctx) {
+    run_mode(ctx, mode == "mapper" ? mode : mode == "sharding-4" ? "divided-sum" : "divided");
+  });
 }
 
 }  // namespace
