@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,7 +71,7 @@ class Ranks final : public exec::Outside {
   /// thousands of ranks, a program that does not ask has no use for it. Any thread.
   [[nodiscard]] const Machine& machine(const Machine& own) {
     std::call_once(machine_made_, [&] {
-      machine_.emplace(machine::of_ranks(own, mailbox_->ranks(), capacities_));
+      machine_ = std::make_unique<Machine>(machine::of_ranks(own, mailbox_->ranks(), capacities_));
     });
     return *machine_;
   }
@@ -83,7 +82,7 @@ class Ranks final : public exec::Outside {
   std::unique_ptr<ControlCheck> check_;
   const std::vector<std::uint64_t> capacities_;
   std::once_flag machine_made_;
-  std::optional<Machine> machine_;  ///< of all ranks
+  std::unique_ptr<const Machine> machine_;  ///< of all ranks
 };
 
 }  // namespace refrain::replication
