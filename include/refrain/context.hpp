@@ -76,12 +76,12 @@ class Context : private detail::Launcher {
   /// program does not wait (only memory attached to the region is detached first, which waits).
   void destroy(const AnyRegion& region, Where where = Where::current());
   void destroy(const AnyPartition& partition, Where where = Where::current());
-  /// Ends a region from where the order of the program's calls does not say when, as a finaliser does that a garbage
-  /// collector calls. Where several processes run the program, each may call it at another time: once all have, the
-  /// region ends, in all of them at the same call, some 5,000 calls of the program later (deletions of "Dynamic control
-  /// replication", section 4.3). It ends with the program where nobody checks that all make the same calls
-  /// (Options::check_determinism). Errors of tasks are told as by Owned. UsageError as destroy, with memory attached, and for a region that
-  /// was given up already.
+  /// Ends a region from where the order of the program's calls does not say when, as a finaliser does
+  /// that a garbage collector calls. Where several processes run the program, each may call it at another
+  /// time: once all have, the region ends, in all of them at the same call, some 5,000 calls of the
+  /// program later ("Dynamic control replication", section 4.3). Where nobody checks that all make the
+  /// same calls (Options::check_determinism) it ends with the program. Errors of tasks are told as by
+  /// Owned. UsageError as destroy, for a region with memory attached, and for one given up already.
   void destroy_later(const AnyRegion& region, Where where = Where::current());
 
   // --- partitions ---------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ class Mapper {
   virtual void map(const MappingInput& input, MappingOutput& output) = 0;
   /// Which points of a group launch run on which shard, where a program runs on several. The answer has to be the same
   /// on every shard, and is remembered per launch signature until forget(), also where every_launch() is true. A single
-  /// launch runs where most of what it writes lies.
+  /// launch runs where most of what it writes lies. (Sharding functions: "Dynamic control replication", section 4.)
   virtual Sharding sharding(const ShardingInput& /*launch*/) { return Sharding::blocked(); }
   /// True: asked at every launch instead of once per signature. That the answer has changed may be seen some launches late.
   [[nodiscard]] virtual bool every_launch() const { return false; }

@@ -92,11 +92,13 @@ Processes processes();
 
 /// Connects this process with the others that mpirun or srun has started, if there are any. The first call does so, or
 /// the first Runtime; its options count, and have to be the same on all of them. From then on standard output is that of
-/// rank 0, unless they ask for that of all. InputError where there is a launcher and Refrain was built without its MPI,
-/// and where the ranks were not started alike.
+/// rank 0, unless they ask for that of all. All of them call it, and wait for each other. InputError where there is a
+/// launcher and Refrain was built without its MPI, and where the ranks were not started alike.
 void connect_processes(const Options& options);
 
-/// The error that ends the program, on standard error: once where several processes run it, which all end with it.
+/// The error that ends the program, on standard error: once where several processes run it, which all end with it. It
+/// connects the process if that has not happened, and waits for the others; one that does not end with an error ends the
+/// run, and says which rank had which.
 void report_error(const std::string& text);
 
 /// Runs a whole program: takes the --refrain: flags out of argv (argc becomes smaller), runs `program`, and

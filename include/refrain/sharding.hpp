@@ -32,8 +32,9 @@ class Sharding {
   /// points), which are dealt out in row-major order: tile i is shard i's, modulo their number.
   /// UsageError unless the numbers are positive and their product is at most 2^20.
   static Sharding tiled(const Point<3>& grid);
-  /// Any pure function. It has no state but `key`; name and key identify it. A launch of which a point
-  /// gets a shard that does not exist is a UsageError. UsageError for null.
+  /// Any pure function. It has no state but `key`; name and key identify it, and on its own shard the
+  /// function, too. A launch of which a point gets a shard that does not exist is a UsageError.
+  /// UsageError for null.
   static Sharding function(std::string name, Function f, std::uint64_t key = 0);
 
   [[nodiscard]] Kind kind() const { return kind_; }
