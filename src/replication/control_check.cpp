@@ -179,7 +179,7 @@ std::string word(const std::vector<Told>& by_rank) {
   return text;
 }
 
-/// Held for some instructions.
+/// Held for some instructions, but for a report.
 class SpinLock {
  public:
   // acquire, release: who has the lock sees what those before have written.
@@ -307,6 +307,14 @@ void ControlCheck::compare() {
                   [shared = shared_, number](const Bytes& result) {
                     shared->take_verdict(number, said_in(result));
                   });
+}
+
+// Comparisons of a next program need this rank, so none has come back yet.
+void ControlCheck::end_program() {
+  at_interval_ = nullptr;
+  const std::lock_guard lock(shared_->lock);
+  shared_->proposed.clear();
+  shared_->agreed.clear();
 }
 
 std::vector<std::uint64_t> ControlCheck::take_agreed() {

@@ -8,7 +8,8 @@
 // at the same call on each.
 //
 // Threads: the program's thread notes calls (launch/call_log.hpp). What comes from other ranks comes on the thread that
-// polls the mailbox. A lock, held for some instructions, is around what both use otherwise.
+// polls the mailbox. A lock is around what both use otherwise: held for some instructions, but for a report, which copies
+// the calls that are not known to be the same.
 
 #include <algorithm>
 #include <array>
@@ -50,6 +51,9 @@ class ControlCheck final : public runtime::CallLog {
   [[nodiscard]] std::size_t open() const;
   /// Calls `then` once, when at most so many are open: here, or where the verdict comes. One at a time.
   void when_open(std::size_t most, std::function<void()> then);
+  /// After finish(), none is open: what was proposed and is not agreed is forgotten, as the next program may mean something
+  /// else by it.
+  void end_program();
   /// This rank proposes it, once until it is agreed.
   void propose(std::uint64_t what) { proposed_.push_back(what); }
   /// What is agreed since the last time, first what was agreed first: the same on every rank that asks at the beginning of

@@ -600,7 +600,7 @@ void Replication::end_program(const std::string& error, const exec::NodeInfo& in
   if (error.empty()) check_->finish("the end of the program", info.where);
   else check_->finish("an error that ends the program", info.where);
   wait_for([this](std::function<void()> done) { check_->when_open(0, std::move(done)); }, info);
-  check_->at_intervals(nullptr);
+  check_->end_program();
 }
 
 void Replication::end_run(const std::exception_ptr& error) noexcept {

@@ -1,5 +1,6 @@
 // Regions made and ended, fills, copies between regions.
 
+#include "base/assert.hpp"
 #include "base/hash.hpp"
 #include "data/index_space.hpp"
 #include "refrain/error.hpp"
@@ -132,6 +133,7 @@ void ContextImpl::destroy_later(const AnyRegion& region, Where where) {
 
 void ContextImpl::end_later(std::uint32_t slot) {
   const auto given = ending_.extract(slot);
+  REFRAIN_ASSERT(!given.empty(), "what all shards have given up, this one has");
   const auto& [region, where] = given.mapped();
   static_cast<void>(destroy(region, where));
 }
