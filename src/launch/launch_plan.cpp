@@ -17,12 +17,16 @@ detail::ArgumentPoints physical_points(const data::IndexSpace& points, const Any
   return {&points.bounds(), points.boxes().data(), points.boxes().size(), region};
 }
 
+namespace {
+
 /// On several shards with the tables of all points' users.
-static std::size_t arguments_in(const LaunchPlan& plan) {
+std::size_t arguments_in(const LaunchPlan& plan) {
   const std::size_t own = plan.own.arguments.size() + 1;
   return plan.points.replicated ? own + plan.points.domain->volume() * plan.requirements.size()
                                 : own;
 }
+
+}  // namespace
 
 LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash) {
   if (size() >= sweep_at_) {
