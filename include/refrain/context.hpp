@@ -5,15 +5,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "refrain/access.hpp"
 #include "refrain/error.hpp"
 #include "refrain/launcher.hpp"
+#include "refrain/sharding.hpp"
 #include "refrain/trace.hpp"
 
 namespace refrain {
@@ -30,6 +33,13 @@ AnyIndexSpace region_points(int dim, const Rect<3>& rect, Where where);
 struct AttachLayout {
   Coord stride[3] = {0, 0, 0};  ///< all zero: C order, contiguous
 };
+/// Memory of the program's own for the values of a region's points.
+struct PlacedMemory {
+  void* memory = nullptr;
+  AttachLayout layout{};
+};
+/// The same for each piece of a partition, by its colour.
+using PieceMemory = std::function<PlacedMemory(const Point<3>& colour)>;
 
 /// The points of a new region, and the line that makes it (a default argument cannot follow the fields).
 template <int N>
@@ -228,11 +238,30 @@ class Context : private detail::Launcher {
               const AttachLayout& layout = {}, Where where = Where::current()) {
     attach_memory(region, field, memory, layout, where);
   }
+  /// The same for the pieces of a partition, which share no points: `memory(colour)` has the values of a piece, a T*
+  /// in C order, or a PlacedMemory. Each process that runs the program is asked for its own pieces only, as `sharding`
+  /// deals the colours out, and has the values of those after detach. An empty piece has no memory. UsageError
+  /// around what `memory` throws.
+  template <int N, class T, class F>
+  void attach(const Partition<N>& pieces, const Field<T>& field, F&& memory,
+              const Sharding& sharding = {}, Where where = Where::current()) {
+    const auto of_piece = [&](const Point<3>& colour) {
+      const auto given = detail::ask_at(memory, colour);
+      if constexpr (std::is_same_v<decltype(given), const PlacedMemory>) return given;
+      else return PlacedMemory{static_cast<T*>(given)};
+    };
+    attach_pieces(pieces, field, of_piece, sharding, where);
+  }
   /// Waits until the attached memory holds the field's values, and gives it back. The field has no
   /// values until it is written again: reading it before is an error.
   template <int N, class T>
   void detach(const Region<N>& region, const Field<T>& field, Where where = Where::current()) {
     detach_memory(region, field, where);
+  }
+  /// Waits for the pieces of all processes.
+  template <int N, class T>
+  void detach(const Partition<N>& pieces, const Field<T>& field, Where where = Where::current()) {
+    detach_pieces(pieces, field, where);
   }
 
   // --- launches -----------------------------------------------------------------------------------
@@ -352,6 +381,10 @@ class Context : private detail::Launcher {
   void attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
                      const AttachLayout& layout = {}, Where where = Where::current());
   void detach_memory(const AnyRegion& region, const AnyField& field,
+                     Where where = Where::current());
+  void attach_pieces(const AnyPartition& pieces, const AnyField& field, const PieceMemory& memory,
+                     const Sharding& sharding = {}, Where where = Where::current());
+  void detach_pieces(const AnyPartition& pieces, const AnyField& field,
                      Where where = Where::current());
   AnyFuture reduce_futures(const AnyFuture& values, const ReductionOp& op,
                            Where where = Where::current());

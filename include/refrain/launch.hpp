@@ -91,23 +91,26 @@ Requirement requirement_of(const Argument& argument) {
 void for_each_launch_point(const LaunchRequest& launch, std::size_t value,
                            const std::function<void(const Point<3>&)>& f);
 
+/// f of a point, which f takes as it has it: Point<1>, Point<2>, or else Point<3>.
+template <class F>
+decltype(auto) ask_at(F& f, const Point<3>& point) {
+  if constexpr (requires { f(restore_dimension<1>(point)); }) return f(restore_dimension<1>(point));
+  else if constexpr (requires { f(restore_dimension<2>(point)); })
+    return f(restore_dimension<2>(point));
+  else return f(point);
+}
+
 template <class T, class Argument>
 ValueSlot<T> make_slot(Argument&& argument, const LaunchRequest& launch, std::size_t number) {
   using D = std::remove_cvref_t<Argument>;
   if constexpr (std::is_same_v<D, Future<T>>) {
     return ValueSlot<T>{std::in_place_index<1>, std::forward<Argument>(argument)};
   } else if constexpr (is_per_point<D>) {
-    const auto value_at = [&](const Point<3>& q) -> T {
-      if constexpr (requires { argument.f(restore_dimension<1>(q)); })
-        return argument.f(restore_dimension<1>(q));
-      else if constexpr (requires { argument.f(restore_dimension<2>(q)); })
-        return argument.f(restore_dimension<2>(q));
-      else return argument.f(q);
-    };
     std::vector<PointValue<T>> values;
     if (launch.domain != nullptr)
-      for_each_launch_point(launch, number,
-                            [&](const Point<3>& q) { values.push_back({value_at(q)}); });
+      for_each_launch_point(launch, number, [&](const Point<3>& q) {
+        values.push_back({static_cast<T>(ask_at(argument.f, q))});
+      });
     return ValueSlot<T>{std::in_place_index<2>, std::move(values)};
   } else {
     constexpr bool converts = std::is_convertible_v<Argument, T>;

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "data/index_space.hpp"
 #include "graph/failure.hpp"
@@ -20,6 +21,7 @@
 #include "refrain/dynamic.hpp"
 #include "refrain/future.hpp"
 #include "refrain/privilege.hpp"
+#include "refrain/sharding.hpp"
 #include "refrain/where.hpp"
 
 namespace refrain::analysis {
@@ -36,6 +38,18 @@ struct LaunchPlan;
 class ReplicatedPlan {
  public:
   virtual ~ReplicatedPlan() = default;
+};
+
+/// A piece of a partition that is here, by the rank of its colour; it has points.
+struct OwnPiece {
+  std::uint32_t rank;
+  data::IndexSpaceRef points;
+};
+/// The pieces of a partition, each on one shard.
+class ReplicatedPieces {
+ public:
+  virtual ~ReplicatedPieces() = default;
+  [[nodiscard]] virtual std::vector<OwnPiece> own() const = 0;
 };
 
 /// Where a contribution goes: a part of an argument's points, to be folded here or to be given to another shard.
@@ -77,6 +91,16 @@ class Replicated {
   /// The program, which is the same everywhere, reads the points, writes them, or both.
   virtual void access(analysis::FieldState& field, const data::IndexSpaceRef& points,
                       Privilege privilege, const analysis::Origin& origin) = 0;
+  /// Pieces that share no points, dealt out by their colours. UsageError where a colour gets no shard that there is.
+  virtual std::shared_ptr<ReplicatedPieces> divide(const data::IndexSpaceRef& colours,
+                                                   std::vector<data::IndexSpaceRef> pieces,
+                                                   const Sharding& sharding) = 0;
+  /// Each shard has the values of its own pieces from now on.
+  virtual void attach(analysis::FieldState& field, const ReplicatedPieces& pieces,
+                      std::uint64_t call) = 0;
+  /// Each shard gets the values of its own pieces, and then no shard has any.
+  virtual void detach(analysis::FieldState& field, const ReplicatedPieces& pieces,
+                      const analysis::Origin& origin) = 0;
   /// The points to copy here: the owners of a source become the owners of its target.
   virtual data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,
                                    const data::IndexSpaceRef& points) = 0;
@@ -88,8 +112,8 @@ class Replicated {
   /// So they do: a shard has the result.
   virtual void reduce(const AnyFuture& values, const ReductionOp& op, const AnyFuture& result,
                       const exec::NodeInfo& info) = 0;
-  /// Nothing is in flight here: the first of the failures that any shard has to tell, null if there is none.
-  virtual exec::FailureRef agree(const exec::NodeInfo& info) = 0;
+  /// The first of the failures that the shards have to tell, which may be null here and there: the same on all of them.
+  virtual exec::FailureRef agree(const exec::FailureRef& own, const exec::NodeInfo& info) = 0;
   /// The field's region ends: what uses the same state after it begins anew.
   virtual void forget(analysis::FieldState& field) = 0;
   /// This shard has no more use for a region, which is known by this number on all of them. Any shard may make the call, at

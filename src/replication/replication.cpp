@@ -41,6 +41,17 @@ struct Replication::Plan final : runtime::ReplicatedPlan {
   std::uint64_t token = 0;  ///< of the call, the same on every shard: it names no slot of the task
 };
 
+struct Replication::Pieces final : runtime::ReplicatedPieces {
+  explicit Pieces(shard::UsersRef by) : users(std::move(by)) {}
+  [[nodiscard]] std::vector<runtime::OwnPiece> own() const override {
+    std::vector<runtime::OwnPiece> pieces;
+    for (shard::Use& use : users->own_uses())
+      pieces.push_back({use.launch_rank, std::move(use.points)});
+    return pieces;
+  }
+  shard::UsersRef users;
+};
+
 namespace {
 
 data::IndexSpaceRef points_of(const AnyRegion& region) {
@@ -429,6 +440,31 @@ void Replication::access(FieldState& field, const IndexSpaceRef& points, Privile
   if (writes(privilege)) step(field, shard::access_by_all(shard::Kind::write_by_all, points));
 }
 
+std::shared_ptr<runtime::ReplicatedPieces> Replication::divide(const IndexSpaceRef& colours,
+                                                               std::vector<IndexSpaceRef> pieces,
+                                                               const Sharding& sharding) {
+  const int dim = pieces.empty() ? 1 : pieces.front()->dim();
+  const shard::PiecesRef all = steps_.users().pieces(dim, colours, std::move(pieces));
+  auto made =
+      std::make_shared<Pieces>(steps_.users().group({all, true, Projection(), colours, sharding}));
+  if (check_ != nullptr) check_->add(made->users->assignment());
+  return made;
+}
+
+void Replication::attach(FieldState& field, const runtime::ReplicatedPieces& pieces,
+                         std::uint64_t call) {
+  call_ = call;
+  step(field, shard::access(shard::Kind::write, static_cast<const Pieces&>(pieces).users));
+}
+
+void Replication::detach(FieldState& field, const runtime::ReplicatedPieces& pieces,
+                         const analysis::Origin& origin) {
+  const shard::UsersRef& users = static_cast<const Pieces&>(pieces).users;
+  call_ = origin.call;
+  move(field, step(field, shard::access(shard::Kind::read, users)).traffic, 0, origin);
+  step(field, shard::access_by_all(shard::Kind::write_by_all, users->points()));
+}
+
 IndexSpaceRef Replication::copy(FieldState& from, FieldState& to, const IndexSpaceRef& points) {
   shard::ByShard owners = steps_.owners(state_of(from), points);
   IndexSpaceRef own = data::IndexSpace::empty_space(points->dim());
@@ -561,9 +597,8 @@ net::Bytes Replication::all_reduce(MessageKind kind, net::Bytes own, net::Combin
   return std::move(*result);
 }
 
-exec::FailureRef Replication::agree(const exec::NodeInfo& info) {
+exec::FailureRef Replication::agree(const exec::FailureRef& own, const exec::NodeInfo& info) {
   call_ = context_.calls - 1;
-  exec::FailureRef own = context_.scope.failures().take();
   Writer writer;
   if (own != nullptr) failures_.write(writer, own);
   const auto first = [](net::Bytes& into, std::span<const std::byte> next) {
@@ -579,11 +614,7 @@ exec::FailureRef Replication::agree(const exec::NodeInfo& info) {
   failures_.sweep();
   if (result.empty()) return nullptr;
   Reader reader(result);
-  exec::FailureRef agreed = failures_.read(reader);
-  // Another shard's comes first: this one is told later.
-  if (own != nullptr && own->origin() != agreed->origin())
-    context_.scope.failures().put_back(std::move(own));
-  return agreed;
+  return failures_.read(reader);
 }
 
 // --- errors ----------------------------------------------------------------------------------------------

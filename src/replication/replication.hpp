@@ -42,13 +42,20 @@ class Replication final : public runtime::Replicated {
   void end(runtime::LaunchPlan& plan, const AnyFuture& result) override;
   void access(analysis::FieldState& field, const data::IndexSpaceRef& points, Privilege privilege,
               const analysis::Origin& origin) override;
+  std::shared_ptr<runtime::ReplicatedPieces> divide(const data::IndexSpaceRef& colours,
+                                                    std::vector<data::IndexSpaceRef> pieces,
+                                                    const Sharding& sharding) override;
+  void attach(analysis::FieldState& field, const runtime::ReplicatedPieces& pieces,
+              std::uint64_t call) override;
+  void detach(analysis::FieldState& field, const runtime::ReplicatedPieces& pieces,
+              const analysis::Origin& origin) override;
   data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,
                            const data::IndexSpaceRef& points) override;
   AnyFuture gather(refrain::detail::FutureState& own, const exec::NodeInfo& info) override;
   [[nodiscard]] bool is_spread(const refrain::detail::FutureState& values) const override;
   void reduce(const AnyFuture& values, const ReductionOp& op, const AnyFuture& result,
               const exec::NodeInfo& info) override;
-  exec::FailureRef agree(const exec::NodeInfo& info) override;
+  exec::FailureRef agree(const exec::FailureRef& own, const exec::NodeInfo& info) override;
   void forget(analysis::FieldState& field) override;
   void propose_end(std::uint64_t region) override {
     if (check_ != nullptr) check_->propose(region);
@@ -59,6 +66,7 @@ class Replication final : public runtime::Replicated {
 
  private:
   struct Plan;
+  struct Pieces;
   /// Contributions of one launch point of another shard.
   struct RemoteFold {
     std::uint32_t launch_rank, argument;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "data/index_space.hpp"
 #include "memory/mover.hpp"
 #include "runtime/context_impl.hpp"
@@ -140,42 +141,131 @@ Attachments::Entry Attachments::add(const data::PlacedValues& values, const std:
           }};
 }
 
-exec::FailureRef ContextImpl::end_attachment(analysis::Instance& instance, Where where) {
-  analysis::FieldState& field = *instance.field;
-  analysis::Footprint& footprint = field.footprint(instance.space);
-  const auto end = [&] {
+namespace {
+
+// Without strides in C order, contiguous. Where that wraps (a few points far apart), dimensions before have
+// covered too much for any memory.
+data::PlacedValues placed_values(const data::IndexSpaceRef& points, const ValueType& type,
+                                 const PlacedMemory& given) {
+  data::PlacedValues values{points, reinterpret_cast<std::uintptr_t>(given.memory), {}, type.size};
+  const Coord* const stride = given.layout.stride;
+  const bool has_strides = stride[0] != 0 || stride[1] != 0 || stride[2] != 0;
+  std::uint64_t contiguous = type.size;
+  for (int d = points->dim() - 1; d >= 0; --d) {
+    values.stride[d] = has_strides ? stride[d] : static_cast<Coord>(contiguous);
+    contiguous *= static_cast<std::uint64_t>(points->bounds().hi[d] - points->bounds().lo[d] + 1);
+  }
+  return values;
+}
+
+}  // namespace
+
+ContextImpl::Attachment ContextImpl::new_attachment(const AnyRegion& region, const AnyField& field,
+                                                    const data::IndexSpaceRef& points,
+                                                    const std::string& who) {
+  if (&region.tree->forest() != &forest) fail(who, "{} was made by another context", region.name());
+  analysis::FieldState& state = field_state(region, field, Privilege::write, nullptr, who);
+  for (const Attachment& other : attached)
+    if (other.field == &state && data::overlaps(other.points, points))
+      fail(who, "field '{}' of {} has memory attached already, by {}", state.name(), region.name(),
+           other.made_by);
+  return {&state, points, who};
+}
+
+void ContextImpl::add_part(Attachment& attachment, const AnyRegion& region, std::uint32_t rank,
+                           const PlacedMemory& memory, Where where) {
+  const std::string& who = attachment.made_by;
+  if (memory.memory == nullptr) fail(who, "the memory for {} is null", region.name());
+  const std::string what = "field '" + attachment.field->name() + "' of " + region.name();
+  const ValueType& type = attachment.field->type();
+  const data::PlacedValues values =
+      placed_values(region.tree->node(region.node).space, type, memory);
+  if (const std::string fault = data::layout_fault(values, type); !fault.empty())
+    fail(who, "{}: {}", what, fault);
+  attachment.parts.push_back(
+      {rank, values,
+       owner().attachments().add(values, what + ", attached at " + to_string(where),
+                                 who + ", to " + what)});
+}
+
+void ContextImpl::begin_attachment(Attachment attachment) {
+  for (Attachment::Part& part : attachment.parts) {
+    const data::IndexSpaceRef& points = part.values.points;
+    analysis::Footprint& footprint = attachment.field->footprint(points);
+    auto instance = std::make_unique<analysis::Instance>();
+    instance->space = points;
+    instance->memory = program_memories().front();
+    instance->storage = analysis::Storage::attached;
+    instance->made_by = attachment.made_by;
+    instance->zero = reinterpret_cast<std::byte*>(part.values.lowest);
+    for (int d = 0; d < points->dim(); ++d) {
+      instance->stride[d] = part.values.stride[d];
+      instance->zero -= points->bounds().lo[d] * part.values.stride[d];
+    }
+    part.instance = &attachment.field->add_instance(std::move(instance));
+    analysis.store().adopt(*part.instance);
     analysis::Analysis::invalidate(footprint);
-    std::erase_if(attached, [&](const auto& one) { return one.first == &instance; });
-    analysis.release_instance(instance);
+    for (analysis::EquivalenceSet* set : footprint.sets) set->at(part.instance).valid = true;
+  }
+  attached.push_back(std::move(attachment));
+}
+
+exec::FailureRef ContextImpl::end_attachment(std::list<Attachment>::iterator ended, Where where) {
+  analysis::FieldState& field = *ended->field;
+  const auto end = [&] {
+    analysis::Analysis::invalidate(field.footprint(ended->points));
+    for (const Attachment::Part& part : ended->parts) analysis.release_instance(*part.instance);
+    attached.erase(ended);
   };
-  const analysis::Origin origin{calls - 1, 0, 0, &analysis.info_for("detach", where),
-                                exec::NodeKind::detach};
-  access_everywhere(field, instance.space, Privilege::read_write, origin);
-  analysis.begin_point();
+  const std::shared_ptr<ReplicatedPieces> pieces = ended->pieces;
+  analysis::Origin origin{calls - 1, 0, 0, &analysis.info_for("detach", where),
+                          exec::NodeKind::detach};
+  if (pieces != nullptr) replicated->detach(field, *pieces, origin);
+  else access_everywhere(field, ended->points, Privilege::read_write, origin);
   exec::FailureRef failure;
   try {
-    failure = hold(field.tree()->handle(0), field, instance, instance.space, Privilege::read_write,
-                   origin);
-    if (!failure) end_access(held_.back().node.seq);
+    for (const Attachment::Part& part : ended->parts) {
+      origin.rank = part.rank;
+      analysis.begin_point();
+      const exec::FailureRef its = hold(field.tree()->handle(0), field, *part.instance,
+                                        part.values.points, Privilege::read_write, origin);
+      if (!its) end_access(held_.back().node.seq);
+      failure = exec::first_of(failure, its);
+    }
   } catch (...) {
     end();
     throw;
   }
   end();
-  return failure;
+  return pieces != nullptr ? replicated->agree(failure, *origin.info) : failure;
 }
 
-analysis::Instance* ContextImpl::attached_to(const data::RegionTree& tree) const {
-  const auto found = std::ranges::find_if(
-      attached, [&](const auto& one) { return one.first->field->tree() == &tree; });
-  return found != attached.end() ? found->first : nullptr;
+std::list<ContextImpl::Attachment>::iterator ContextImpl::attachment_of(
+    const AnyRegion& region, const AnyField& field, const std::optional<AnyPartition>& partition,
+    const std::string& who) {
+  const analysis::FieldState& state =
+      field_state(region, field, Privilege::read_write, nullptr, who);
+  const auto found = std::ranges::find_if(attached, [&](const Attachment& one) {
+    return one.field == &state && one.partition == partition &&
+           (partition || one.points == region.tree->node(region.node).space);
+  });
+  if (found == attached.end())
+    fail(who, "nothing is attached to field '{}' of {}", state.name(),
+         partition ? partition->name() : region.name());
+  return found;
+}
+
+bool ContextImpl::is_attached_to(const data::RegionTree& tree) const {
+  return std::ranges::any_of(attached,
+                             [&](const Attachment& one) { return one.field->tree() == &tree; });
 }
 
 // Of several failures, returns that of the task launched first.
 exec::FailureRef ContextImpl::end_attachments(const data::RegionTree& tree, Where where) {
   exec::FailureRef first;
-  while (analysis::Instance* const instance = attached_to(tree)) {
-    first = exec::first_of(first, end_attachment(*instance, where));
+  for (auto next = attached.begin(); next != attached.end();) {
+    const auto one = next++;
+    if (one->field->tree() == &tree) first = exec::first_of(first, end_attachment(one, where));
   }
   return first;
 }
@@ -206,80 +296,96 @@ void runtime::end_access(ContextImpl& context, std::uint64_t ticket) noexcept {
 
 runtime::LivingContext runtime::living(ContextImpl& context) { return context.alive(); }
 
-namespace {
-
-// Without strides in C order, contiguous. Where that wraps (a few points far apart), dimensions before have
-// covered too much for any memory.
-data::PlacedValues placed_values(const data::IndexSpaceRef& points, const ValueType& type,
-                                 const void* memory, const AttachLayout& layout) {
-  data::PlacedValues values{points, reinterpret_cast<std::uintptr_t>(memory), {}, type.size};
-  const bool given = layout.stride[0] != 0 || layout.stride[1] != 0 || layout.stride[2] != 0;
-  std::uint64_t contiguous = type.size;
-  for (int d = points->dim() - 1; d >= 0; --d) {
-    values.stride[d] = given ? layout.stride[d] : static_cast<Coord>(contiguous);
-    contiguous *= static_cast<std::uint64_t>(points->bounds().hi[d] - points->bounds().lo[d] + 1);
-  }
-  return values;
-}
-
-}  // namespace
-
 void Context::attach_memory(const AnyRegion& region, const AnyField& field, void* memory,
                             const AttachLayout& layout, Where where) {
   impl_.make_call("attach", where, [&](const std::string& who) {
     impl_.check_usable(region, who.c_str());
-    if (&region.tree->forest() != &impl_.forest)
-      fail(who, "{} was made by another context", region.name());
-    if (memory == nullptr) fail(who, "the memory for {} is null", region.name());
-    analysis::FieldState& state = impl_.field_state(region, field, Privilege::write, nullptr, who);
-    const data::IndexSpaceRef points = region.tree->node(region.node).space;
-    const std::string what = "field '" + state.name() + "' of " + region.name();
-    for (const auto& [other, entry] : impl_.attached)
-      if (other->field == &state && data::overlaps(other->space, points))
-        fail(who, "{} has memory attached already, by {}", what, other->made_by);
-    const data::PlacedValues values = placed_values(points, state.type(), memory, layout);
-    if (const std::string fault = data::layout_fault(values, state.type()); !fault.empty())
-      fail(who, "{}: {}", what, fault);
-    runtime::Attachments::Entry entry = impl_.owner().attachments().add(
-        values, what + ", attached at " + to_string(where), who + ", to " + what);
+    const data::IndexSpaceRef& points = region.tree->node(region.node).space;
+    auto made = impl_.new_attachment(region, field, points, who);
+    impl_.add_part(made, region, 0, {memory, layout}, where);
     impl_.note_untraceable_call({runtime::CallKind::attach, where, {&region, &field}},
                                 "memory was attached");
-    impl_.access_everywhere(state, points, Privilege::write, {impl_.calls - 1});
-    analysis::Footprint& footprint = state.footprint(points);
-
-    auto instance = std::make_unique<analysis::Instance>();
-    instance->space = points;
-    instance->memory = impl_.program_memories().front();
-    instance->storage = analysis::Storage::attached;
-    instance->made_by = who;
-    instance->zero = static_cast<std::byte*>(memory);
-    for (int d = 0; d < points->dim(); ++d) {
-      instance->stride[d] = values.stride[d];
-      instance->zero -= points->bounds().lo[d] * values.stride[d];
-    }
-    analysis::Instance& added = state.add_instance(std::move(instance));
-    impl_.analysis.store().adopt(added);
-    impl_.attached.emplace_back(&added, std::move(entry));
-    analysis::Analysis::invalidate(footprint);
-    for (analysis::EquivalenceSet* piece : footprint.sets) piece->at(&added).valid = true;
+    impl_.access_everywhere(*made.field, points, Privilege::write, {impl_.calls - 1});
+    impl_.begin_attachment(std::move(made));
   });
 }
 
+namespace {
+
+// All that have points.
+std::vector<runtime::OwnPiece> own_pieces(const std::vector<data::IndexSpaceRef>& pieces) {
+  std::vector<runtime::OwnPiece> own;
+  for (std::uint32_t rank = 0; rank < pieces.size(); ++rank)
+    if (!pieces[rank]->empty()) own.push_back({rank, pieces[rank]});
+  return own;
+}
+
+// What the program's function says of a colour.
+PlacedMemory ask(const PieceMemory& memory, const Point<3>& colour, const std::string& piece,
+                 const std::string& who) {
+  try {
+    return memory(colour);
+  } catch (...) { fail_around(who + ": the memory for " + piece); }
+}
+
+}  // namespace
+
+void Context::attach_pieces(const AnyPartition& partition, const AnyField& field,
+                            const PieceMemory& memory, const Sharding& sharding, Where where) {
+  impl_.make_call("attach", where, [&](const std::string& who) {
+    impl_.check_usable(partition, who.c_str());
+    const data::RegionTree& tree = *partition.tree;
+    const data::PartitionNode& node = tree.partition(partition.index);
+    if (!partition.is_disjoint())
+      fail(who, "pieces of {} share points, of which each can be in one memory only",
+           partition.name());
+    const std::vector<data::IndexSpaceRef> pieces = tree.pieces_of(node);
+    const AnyRegion parent = tree.handle(node.parent);
+    const data::IndexSpaceRef points = data::unite(partition.dim(), pieces);
+    auto made = impl_.new_attachment(parent, field, points, who);
+    made.partition = partition;
+    if (impl_.replicated != nullptr)
+      made.pieces = impl_.replicated->divide(node.colours, pieces, sharding);
+    for (const auto& [rank, its] : made.pieces ? made.pieces->own() : own_pieces(pieces)) {
+      const AnyRegion piece = tree.handle(node.first_child + rank);
+      impl_.add_part(made, piece, rank, ask(memory, node.colours->nth(rank), piece.name(), who),
+                     where);
+    }
+    impl_.note_untraceable_call({runtime::CallKind::attach, where, {&partition, &field}},
+                                "memory was attached");
+    if (made.pieces) impl_.replicated->attach(*made.field, *made.pieces, impl_.calls - 1);
+    impl_.begin_attachment(std::move(made));
+  });
+}
+
+namespace {
+
+void end_attachment(runtime::ContextImpl& context, const AnyRegion& region, const AnyField& field,
+                    const std::optional<AnyPartition>& partition, Where where,
+                    const std::string& who) {
+  context.runtime.executor().interleave();
+  const auto found = context.attachment_of(region, field, partition, who);
+  runtime::CallIdentity call{runtime::CallKind::detach, where, {&region, &field}};
+  if (partition) call.parts[0] = &*partition;
+  context.note_untraceable_call(call, "memory was detached");
+  if (const auto failure = context.end_attachment(found, where)) failure->rethrow();
+}
+
+}  // namespace
+
 void Context::detach_memory(const AnyRegion& region, const AnyField& field, Where where) {
   impl_.make_call("detach", where, [&](const std::string& who) {
-    impl_.runtime.executor().interleave();
     impl_.check_usable(region, who.c_str());
-    analysis::FieldState& state =
-        impl_.field_state(region, field, Privilege::read_write, nullptr, who);
-    const data::IndexSpaceRef& points = region.tree->node(region.node).space;
-    const auto found = std::ranges::find_if(impl_.attached, [&](const auto& one) {
-      return one.first->field == &state && one.first->space == points;
-    });
-    if (found == impl_.attached.end())
-      fail(who, "nothing is attached to field '{}' of {}", state.name(), region.name());
-    impl_.note_untraceable_call({runtime::CallKind::detach, where, {&region, &field}},
-                                "memory was detached");
-    if (const auto failure = impl_.end_attachment(*found->first, where)) failure->rethrow();
+    end_attachment(impl_, region, field, {}, where, who);
+  });
+}
+
+void Context::detach_pieces(const AnyPartition& partition, const AnyField& field, Where where) {
+  impl_.make_call("detach", where, [&](const std::string& who) {
+    impl_.check_usable(partition, who.c_str());
+    const data::RegionTree& tree = *partition.tree;
+    end_attachment(impl_, tree.handle(tree.partition(partition.index).parent), field, partition,
+                   where, who);
   });
 }
 

@@ -18,6 +18,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <unordered_map>
@@ -92,9 +93,36 @@ class ContextImpl final : public NestedContext, public ContextCore {
   void end_access(std::uint64_t ticket);
   /// On several shards, before it: what the program has written has to be the same on all of them.
   void note_written(std::uint64_t ticket) const;
+  /// Memory of the program's that holds values of a field: those of a region's points, or of the pieces of a partition
+  /// that are this shard's.
+  struct Attachment {
+    struct Part {
+      std::uint32_t rank;  ///< of the piece's colour
+      data::PlacedValues values;
+      Attachments::Entry entry;
+      analysis::Instance* instance = nullptr;  ///< from begin_attachment() on
+    };
+    analysis::FieldState* field;
+    data::IndexSpaceRef points;  ///< on all shards
+    std::string made_by;
+    std::optional<AnyPartition> partition{};
+    std::shared_ptr<ReplicatedPieces> pieces{};  ///< of the partition, on several shards
+    std::vector<Part> parts{};
+  };
+  /// One that may be made, without its parts. It changes nothing, as the next does not.
+  Attachment new_attachment(const AnyRegion& region, const AnyField& field,
+                            const data::IndexSpaceRef& points, const std::string& who);
+  /// Adds the memory of a region, or of one piece.
+  void add_part(Attachment& attachment, const AnyRegion& region, std::uint32_t rank,
+                const PlacedMemory& memory, Where where);
+  void begin_attachment(Attachment attachment);
   /// Brings the latest values into the attached memory, waits for all its users, and lets it go. Returns what
   /// made the values unavailable: it is the caller's to tell.
-  exec::FailureRef end_attachment(analysis::Instance& instance, Where where);
+  exec::FailureRef end_attachment(std::list<Attachment>::iterator ended, Where where);
+  /// The attachment of the region's points, or by the partition; UsageError, beginning with `who`, if there is none.
+  std::list<Attachment>::iterator attachment_of(const AnyRegion& region, const AnyField& field,
+                                                const std::optional<AnyPartition>& partition,
+                                                const std::string& who);
   /// A call that cannot be traced is about to be analysed. `what`: why, the end of a sentence.
   void note_untraceable_call(const CallIdentity& call, const char* what) {
     traces.untraceable_call(what);
@@ -104,7 +132,13 @@ class ContextImpl final : public NestedContext, public ContextCore {
   // --- waiting ---
   /// Nothing is in flight: the first failure that nobody was told of, on any shard; null if there is none.
   exec::FailureRef first_failure(const exec::NodeInfo& info) {
-    return replicated != nullptr ? replicated->agree(info) : scope.failures().take();
+    exec::FailureRef own = scope.failures().take();
+    if (replicated == nullptr) return own;
+    exec::FailureRef first = replicated->agree(own, info);
+    // Another shard's comes first: this one is told later.
+    if (own != nullptr && own->origin() != first->origin())
+      scope.failures().put_back(std::move(own));
+    return first;
   }
   /// Where the program runs on several shards: all of them access the points themselves.
   void access_everywhere(analysis::FieldState& field, const data::IndexSpaceRef& points,
@@ -216,8 +250,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
                         analysis::Instance& instance, const data::IndexSpaceRef& points,
                         Privilege privilege, const analysis::Origin& origin);
   exec::FailureRef end_attachments(const data::RegionTree& tree, Where where);
-  /// An instance of memory that is attached to a field of the tree, or null.
-  [[nodiscard]] analysis::Instance* attached_to(const data::RegionTree& tree) const;
+  [[nodiscard]] bool is_attached_to(const data::RegionTree& tree) const;
 
   // nested.cpp
   static std::unique_ptr<NestedContext> make_nested(ContextCore& parent, LaunchRecord& record,
@@ -263,9 +296,8 @@ class ContextImpl final : public NestedContext, public ContextCore {
   static constexpr std::size_t kReductions = 4096;
 
  public:
-  /// Attached memory, in the order in which it was attached.
-  std::vector<std::pair<analysis::Instance*, Attachments::Entry>> attached;
-  Tracing traces{*this};  ///< last: ends before the plans that recordings name
+  std::list<Attachment> attached;  ///< in the order in which it was attached
+  Tracing traces{*this};           ///< last: ends before the plans that recordings name
 };
 
 }  // namespace refrain::runtime

@@ -88,7 +88,7 @@ exec::FailureRef ContextImpl::destroy(const AnyRegion& region, Where where) {
     });
   };
   exec::FailureRef failure;
-  if (attached_to(tree) != nullptr) {
+  if (is_attached_to(tree)) {
     note_untraceable_call(call, "memory was detached");
     failure = end_attachments(tree, where);
     end_fields();
@@ -123,7 +123,7 @@ void Context::destroy_later(const AnyRegion& region, Where where) {
 void ContextImpl::destroy_later(const AnyRegion& region, Where where) {
   const std::string who = "destroy_later at " + to_string(where);
   check_destroyable(region, who);
-  if (attached_to(*region.tree) != nullptr)
+  if (is_attached_to(*region.tree))
     fail(who, "memory is attached to {}; detach it first, as nobody could say when it may go",
          region.name());
   if (replicated == nullptr) return runtime::end_owned(*this, region, where);

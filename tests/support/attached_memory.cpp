@@ -50,15 +50,6 @@ std::size_t AttachedMemory::offset(const Point<3>& point) const {
   return static_cast<std::size_t>(at);
 }
 
-std::vector<std::byte> AttachedMemory::values() const {
-  std::vector<std::byte> values;
-  for (const Point<3>& p : points_) {
-    const auto first = bytes_.begin() + static_cast<std::ptrdiff_t>(offset(p));
-    values.insert(values.end(), first, first + static_cast<std::ptrdiff_t>(size_));
-  }
-  return values;
-}
-
 bool AttachedMemory::intact() const {
   std::vector<std::byte> others = bytes_;
   for (const Point<3>& p : points_)

@@ -20,8 +20,8 @@ class AttachedMemory {
                  const MemoryLayout& layout);
   [[nodiscard]] void* data() { return bytes_.data(); }
   [[nodiscard]] const AttachLayout& layout() const { return layout_; }
-  /// The values of the argument's points, one after the other.
-  [[nodiscard]] std::vector<std::byte> values() const;
+  /// The value of a point.
+  [[nodiscard]] const std::byte* at(const Point<3>& point) const { return &bytes_[offset(point)]; }
   /// Is everything beside them as it was?
   [[nodiscard]] bool intact() const;
 

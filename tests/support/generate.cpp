@@ -352,8 +352,15 @@ class Generator {
     }
     s.kind = Kind::attach;
     s.id = next_attachment_++;
-    s.target.region = some_region();
-    s.target.field = some_field(tree_of(s.target.region));
+    const std::vector<int> live = live_partitions();
+    if (!live.empty() && random_.percent(60)) {  // those with common points mean nothing
+      s.target.partitioned = true;
+      s.target.partition = random_.pick(live);
+      s.target.field = some_field(world_.partitions().at(s.target.partition).is.tree);
+    } else {
+      s.target.region = some_region();
+      s.target.field = some_field(tree_of(s.target.region));
+    }
     s.memory.fortran = random_.percent(50);
     for (int d = 0; d < 3; ++d) s.memory.padding[d] = std::max(0, random_.between(-2, 2));
     s.salt = random_.next();

@@ -209,6 +209,7 @@ void Renaming::apply(Statement& s) {
   rename(partitions, s.partition.a);
   rename(partitions, s.partition.b);
   for (RequirementSpec* q : {&s.source, &s.target}) region(q->region);
+  rename(partitions, s.target.partition);
   for (RequirementSpec& q : s.launch.requirements) {
     region(q.region);
     rename(partitions, q.partition);

@@ -25,6 +25,7 @@ struct Observation {
   std::size_t statement = 0;  ///< its number; at the end of the program, how many there are
   std::vector<std::byte> values;
   int failure = -1;  ///< instead of values: an error, caused by the point task of this number
+  std::vector<bool> elsewhere{};  ///< on a shard: which bytes only another one has
   friend bool operator==(const Observation&, const Observation&) = default;
 };
 

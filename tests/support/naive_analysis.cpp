@@ -387,46 +387,58 @@ void NaiveAnalysis::access(const ResolvedArgument& argument) {
   hold(NodeKind::access, {&argument, 0, main_memory_instance(argument)});
 }
 
-void NaiveAnalysis::hold(NodeKind kind, const Use& u, std::size_t part) {
+void NaiveAnalysis::hold(NodeKind kind, const Use& u, std::size_t part, std::size_t rank) {
   const ResolvedArgument& a = *u.argument;
   if (a.privilege != Privilege::write) make_valid(u, 0);
   const MemoryId memory = instances_[static_cast<std::size_t>(u.instance)].memory;
-  const int operation = add({kind, 0, 0, -1, a.tree, a.field, memory, memory, a.points, nullptr});
+  const int operation =
+      add({kind, 0, rank, -1, a.tree, a.field, memory, memory, a.points, nullptr});
   graph_.operations.back().part = part;
   use(operation, u);
 }
 
-/// The memory joins as an instance that alone is valid.
+/// The memory joins as an instance that alone is valid, or as one for each piece that is here.
 void NaiveAnalysis::attach(const Resolved& r) {
   ++calls_;
-  instances_.push_back({.owner = r.target.tree,
-                        .field = r.target.field,
-                        .memory = mapping_->machine().memories(MemoryKind::system)[0],
-                        .points = r.target.points,
-                        .given = true});
-  const int instance = static_cast<int>(instances_.size()) - 1;
-  attached_[r.spec.id] = instance;
-  for (int i = 0; i < max_points; ++i)
-    if (has(r.target.points, i)) {
-      state(r.target, i).valid = {instance};
-      state(r.target, i).fill_pending = false;
-    }
+  Attached& made = attached_[r.spec.id] = {r.target, {}};
+  const bool by_pieces = r.spec.target.partitioned;
+  const NaiveStep* const step = by_pieces && steps_ != nullptr ? &next_step() : nullptr;
+  const std::size_t parts = by_pieces ? r.partition.pieces.size() : 1;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const Mask points = by_pieces ? r.partition.pieces[part] : r.target.points;
+    if (points == 0 || (step != nullptr && step->shards[part] != shard_)) continue;
+    instances_.push_back({.owner = r.target.tree,
+                          .field = r.target.field,
+                          .memory = mapping_->machine().memories(MemoryKind::system)[0],
+                          .points = points,
+                          .given = true});
+    const int instance = static_cast<int>(instances_.size()) - 1;
+    made.instances[part] = instance;
+    for (int i = 0; i < max_points; ++i)
+      if (has(points, i)) {
+        state(r.target, i).valid = {instance};
+        state(r.target, i).fill_pending = false;
+      }
+  }
 }
 
 /// The memory gets the latest values, and goes; nothing is valid then.
 void NaiveAnalysis::detach(int attachment) {
-  const int number = attached_.at(attachment);
-  const Instance& instance = instances_[static_cast<std::size_t>(number)];
-  ResolvedArgument all;
-  all.tree = instance.owner;
-  all.field = instance.field;
-  all.points = instance.points;
+  const Attached& ended = attached_.at(attachment);
+  ResolvedArgument all = ended.whole;
   all.privilege = Privilege::read_write;
   if (steps_ != nullptr) exchange(next_step(), all, 0);
-  hold(NodeKind::detach, {&all, 0, number}, static_cast<std::size_t>(attachment));
+  for (const auto& [part, number] : ended.instances) {
+    ResolvedArgument here = all;
+    here.points = instances_[static_cast<std::size_t>(number)].points;
+    hold(NodeKind::detach, {&here, 0, number}, static_cast<std::size_t>(attachment), part);
+  }
   for (int i = 0; i < max_points; ++i)
-    if (has(all.points, i)) state(all, i).valid.clear();
-  release(number);
+    if (has(all.points, i)) {
+      state(all, i).valid.clear();
+      state(all, i).fill_pending = false;
+    }
+  for (const auto& [part, number] : ended.instances) release(number);
 }
 
 /// Partitions that depend on data read it first.

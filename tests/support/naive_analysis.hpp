@@ -151,7 +151,7 @@ class NaiveAnalysis {
   void fill(const Resolved& r);
   void copy(const Resolved& r);
   void access(const ResolvedArgument& argument);
-  void hold(exec::NodeKind kind, const Use& use, std::size_t part = 0);
+  void hold(exec::NodeKind kind, const Use& use, std::size_t part = 0, std::size_t rank = 0);
   void attach(const Resolved& r);
   void detach(int attachment);
   void partition(const Resolved& r);
@@ -209,7 +209,11 @@ class NaiveAnalysis {
   std::vector<std::unique_ptr<memory::MemoryPool>> pools_;  ///< where limited
   std::uint64_t point_ = 0;                                 ///< the point task, or the like
   std::size_t rank_ = 0;                                    ///< within its launch
-  std::map<int, int> attached_;                             ///< the instances
+  struct Attached {
+    ResolvedArgument whole;
+    std::map<std::size_t, int> instances;  ///< those here, by piece
+  };
+  std::map<int, Attached> attached_;
   /// On a shard: a box around the points of a field that it has used.
   struct Extent {
     std::optional<Rect<3>> box;

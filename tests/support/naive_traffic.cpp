@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "support/some_sharding.hpp"
+
 namespace refrain::test {
 
 namespace {
@@ -77,10 +79,7 @@ void NaiveTraffic::perform(const Resolved& r) {
       steps_.emplace_back();
       read_by_all(r.source);
       break;
-    case Call::attach:
-      attached_[r.spec.id] = r.target;
-      write_by_all(r.target);
-      break;
+    case Call::attach: attach(r); break;
     case Call::detach:
     case Call::destroy_region:
       for (const Detached& end : r.detached) detach(end.id);
@@ -108,11 +107,32 @@ void NaiveTraffic::perform(const Resolved& r) {
   }
 }
 
+void NaiveTraffic::attach(const Resolved& r) {
+  Attached& made = attached_[r.spec.id] = {r.target, {}};
+  if (!r.spec.target.partitioned) return write_by_all(r.target);
+  NaiveStep& step = steps_.emplace_back();
+  const ResolvedPartition& by = r.partition;
+  const Point<3> last{by.colours[0] - 1, by.colours[1] - 1, by.colours[2] - 1};
+  const data::IndexSpaceRef colours = data::IndexSpace::dense(by.colour_dim, {{0, 0, 0}, last});
+  const shard::Sharding sharding = sharding_(attached_name, colours);
+  for (std::size_t piece = 0; piece < by.pieces.size(); ++piece) {
+    const int shard =
+        static_cast<int>(shard::shard_of(sharding, *colours, by.colour(static_cast<int>(piece)),
+                                         static_cast<shard::ShardId>(shards_)));
+    step.shards.push_back(shard);
+    ResolvedArgument part = r.target;
+    part.points = by.pieces[piece];
+    made.pieces.push_back({shard, points(part)});
+    state(part).write(shard, points(part));
+  }
+}
+
 void NaiveTraffic::detach(int id) {
-  const ResolvedArgument& argument = attached_.at(id);
+  const Attached& ended = attached_.at(id);
   steps_.emplace_back();
-  read_by_all(argument);
-  write_by_all(argument);
+  if (ended.pieces.empty()) read_by_all(ended.argument);
+  else read(ended.argument, 0, ended.pieces);
+  write_by_all(ended.argument);
 }
 
 // Counted from the one that has it, a shard sends to those that differ from it in one bit below its lowest.

@@ -29,7 +29,7 @@ struct NaiveMessage {
 using NaiveMessages = std::map<std::pair<int, int>, std::vector<NaiveMessage>>;
 
 /// What a call means on several shards, where it moves data or values or divides work. One for each launch, copy, fill with
-/// a future, access, partition by data, detachment, reduction of futures, and each time that the program asks for the values
+/// a future, access, partition by data, attachment by pieces, detachment, reduction of futures, and each time that the program asks for the values
 /// of a future, in program order.
 struct NaiveStep {
   struct Values {
@@ -44,7 +44,7 @@ struct NaiveStep {
     std::size_t rank;
     Mask points;
   };
-  /// Of a launch: who runs each point. Where a group's values are asked for the first time: who has each.
+  /// Of a launch: who runs each point. Of an attachment by pieces: who has each. Where a group's values are asked for the first time: who has each.
   std::vector<int> shards;
   std::vector<Values> values;  ///< by argument, sender and receiver
   std::vector<Contribution> contributions;
@@ -88,6 +88,7 @@ class NaiveTraffic {
   void read_by_all(const ResolvedArgument& argument);
   void write_by_all(const ResolvedArgument& argument);
   void copy(const Resolved& r);
+  void attach(const Resolved& r);
   void detach(int id);
   void broadcast(int shard, std::uint64_t bytes);
   void send_to_all(int future);
@@ -104,7 +105,11 @@ class NaiveTraffic {
   int shards_;
   NaiveSharding sharding_;
   std::map<std::pair<int, int>, NaiveHoldings> states_;  ///< by tree and field
-  std::map<int, ResolvedArgument> attached_;
+  struct Attached {
+    ResolvedArgument argument;
+    std::vector<User> pieces;  ///< if it is by these
+  };
+  std::map<int, Attached> attached_;
   std::map<int, std::vector<int>> makers_;  ///< of a map of futures: the shard of each
   std::map<int, int> homes_;                ///< of a future that one shard has: which
   NaiveMessages messages_;

@@ -330,13 +330,28 @@ bool World::copy(const Statement& s, Resolved& r) const {
 }
 
 bool World::attach(const Statement& s, Resolved& r) {
-  if (arguments_ != nullptr || attachments_.contains(s.id) || !argument(s.target, r.target) ||
-      r.target.points == 0)
-    return false;
+  if (arguments_ != nullptr || attachments_.contains(s.id)) return false;
+  RequirementSpec whole = s.target;
+  whole.partitioned = false;
+  if (s.target.partitioned) {
+    const auto found = partitions_.find(s.target.partition);
+    if (found == partitions_.end() || !found->second.alive) return false;
+    whole.region = found->second.parent;
+    r.partition = found->second.is;
+  }
+  if (!argument(whole, r.target)) return false;
   r.target.privilege = Privilege::write;
+  if (s.target.partitioned) {
+    r.target.points = 0;
+    for (const Mask piece : r.partition.pieces) {
+      if ((r.target.points & piece) != 0) return false;
+      r.target.points |= piece;
+    }
+  }
+  if (r.target.points == 0) return false;
   for (const auto& [id, other] : attachments_)
     if (conflict(r.target, other.is)) return false;
-  attachments_[s.id] = {r.target, s.target.region};
+  attachments_[s.id] = {r.target, whole.region, s.target.partitioned ? s.target.partition : -1};
   return true;
 }
 
@@ -345,6 +360,7 @@ bool World::detach(const Statement& s, Resolved& r) {
   int tree = 0;
   Mask points = 0;
   if (found == attachments_.end() || !find(found->second.region, tree, points)) return false;
+  if (const int by = found->second.partition; by >= 0 && !partitions_.at(by).alive) return false;
   r.target = found->second.is;
   r.target.privilege = Privilege::read_write;
   r.detached.push_back({s.id});

@@ -58,7 +58,7 @@ struct PointTask {
 struct Resolved {
   Statement spec;
   std::vector<PointTask> points;  ///< launch
-  ResolvedPartition partition;    ///< partition
+  ResolvedPartition partition;    ///< partition; attach by pieces
   ResolvedArgument source,
       target;  ///< copy, fill, access, attach; source: also what a partition reads
   std::vector<Detached> detached;    ///< destroy_region, detach
@@ -107,6 +107,7 @@ class World {
   struct Attachment {
     ResolvedArgument is;
     RegionRef region;
+    int partition = -1;  ///< it is by this one's pieces
   };
   struct LiveFuture {
     ValueKind kind = ValueKind::f64;

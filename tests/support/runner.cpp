@@ -20,6 +20,7 @@
 #include "support/judge.hpp"
 #include "support/make_partition.hpp"
 #include "support/mapping_rule.hpp"
+#include "support/some_sharding.hpp"
 #include "support/text.hpp"
 
 namespace refrain::test {
@@ -138,6 +139,13 @@ class Run {
 
  private:
   using Partitions = std::map<int, ResolvedPartition>;
+  struct Attachment {
+    const Resolved* by;
+    AnyRegion region;
+    AnyPartition partition;  ///< by pieces
+    AnyField field;
+    std::map<int, AttachedMemory> parts;  ///< those here, by piece
+  };
 
   [[nodiscard]] DynamicTask make_task(int number, const std::function<void(const TaskFrame&)>& run,
                                       bool may_launch) const {
@@ -160,7 +168,8 @@ class Run {
   AnyPartition partition(const Resolved& r, const Names& names, const Partitions& partitions);
   void launch(const Resolved& r, const Names& names, const Partitions& partitions);
   void access(const Resolved& r, const AnyRegion& region, const Names& names);
-  void attach(const Resolved& r, const AnyRegion& region, Context& context);
+  void attach(const Resolved& r, const Names& names, const Partitions& partitions);
+  void attach_pieces(const Resolved& r, const AnyPartition& partition, Context& context);
   void end(const Resolved& r, Context& context, const Names& names);
   /// Names are shared by all contexts of the program.
   const Trace& trace(int id) {
@@ -171,6 +180,7 @@ class Run {
     outcome_.observed.push_back({executed_, std::move(values), -1});
   }
   void take_back(const std::vector<Detached>& ended);
+  void observe(const Attachment& ended);
   void run_point(const Resolved& r, const TaskFrame& frame);
   void run_children(const PointTask& task, const TaskFrame& frame);
 
@@ -196,11 +206,6 @@ class Run {
       bare_;  ///< made before the program runs, so that their slots are the same in every run
   std::map<int, AnyFuture> futures_;
   std::map<int, Trace> traces_;  ///< under mutex_
-  struct Attachment {
-    AnyRegion region;
-    AnyField field;
-    std::unique_ptr<AttachedMemory> memory;
-  };
   std::map<int, Attachment> attachments_;
   std::size_t executed_ = 0;  ///< statements of the program
 };
@@ -226,7 +231,7 @@ void Run::execute(const Resolved& r, Names& names, Partitions& partitions) {
       partitions[s.id] = r.partition;
       names.partitions[s.id] = partition(r, names, partitions);
       break;
-    case Kind::attach: attach(r, region(s.target.region, names, partitions), context); break;
+    case Kind::attach: attach(r, names, partitions); break;
     case Kind::destroy_region:
     case Kind::detach: end(r, context, names); break;
     case Kind::destroy_partition: context.destroy(names.partitions.at(s.id)); break;
@@ -418,14 +423,38 @@ void Run::access(const Resolved& r, const AnyRegion& of, const Names& names) {
   names.context->end_access(ticket);
 }
 
-void Run::attach(const Resolved& r, const AnyRegion& of, Context& context) {
+void Run::attach(const Resolved& r, const Names& names, const Partitions& partitions) {
   Attachment& made = attachments_[r.spec.id];
-  made.region = of;
+  made.by = &r;
   made.field = field(r.target.tree, r.target.field);
-  made.memory =
-      std::make_unique<AttachedMemory>(shape(r.target.tree), r.target, r.spec.salt, r.spec.memory);
-  context.attach_memory(of, made.field, made.memory->data(), made.memory->layout(),
-                        std::source_location::current());
+  if (r.spec.target.partitioned)
+    return attach_pieces(r, names.partitions.at(r.spec.target.partition), *names.context);
+  made.region = region(r.spec.target.region, names, partitions);
+  AttachedMemory& memory =
+      made.parts.try_emplace(0, shape(r.target.tree), r.target, r.spec.salt, r.spec.memory)
+          .first->second;
+  names.context->attach_memory(made.region, made.field, memory.data(), memory.layout(),
+                               std::source_location::current());
+}
+
+void Run::attach_pieces(const Resolved& r, const AnyPartition& partition, Context& context) {
+  Attachment& made = attachments_.at(r.spec.id);
+  made.partition = partition;
+  const ResolvedPartition& by = r.partition;
+  const auto memory_of = [&](const Point<3>& colour) -> PlacedMemory {
+    const int piece = by.find(colour);
+    ResolvedArgument part = r.target;
+    part.points = by.pieces[static_cast<std::size_t>(piece)];
+    const auto [added, is_new] =
+        made.parts.try_emplace(piece, shape(part.tree), part, r.spec.salt, r.spec.memory);
+    if (!is_new) complain("the memory of a piece is asked for twice");
+    return {added->second.data(), added->second.layout()};
+  };
+  const Point<3> last{by.colours[0] - 1, by.colours[1] - 1, by.colours[2] - 1};
+  context.attach_pieces(
+      partition, made.field, memory_of,
+      some_sharding(attached_name, by.colour_dim, {{0, 0, 0}, last}, program_.seed),
+      std::source_location::current());
 }
 
 void Run::end(const Resolved& r, Context& context, const Names& names) {
@@ -433,8 +462,11 @@ void Run::end(const Resolved& r, Context& context, const Names& names) {
     if (r.spec.kind == Statement::Kind::destroy_region) {
       context.destroy(names.regions.at(r.spec.id));
     } else {
-      const Attachment& attachment = attachments_.at(r.spec.id);
-      context.detach_memory(attachment.region, attachment.field, std::source_location::current());
+      const Attachment& ended = attachments_.at(r.spec.id);
+      const auto here = std::source_location::current();
+      if (ended.by->spec.target.partitioned)
+        context.detach_pieces(ended.partition, ended.field, here);
+      else context.detach_memory(ended.region, ended.field, here);
     }
   } catch (const TaskFailed& failed) { hear(failed); }
   take_back(r.detached);
@@ -442,11 +474,39 @@ void Run::end(const Resolved& r, Context& context, const Names& names) {
 
 void Run::take_back(const std::vector<Detached>& ended) {
   for (const Detached& end : ended) {
-    const AttachedMemory& memory = *attachments_.at(end.id).memory;
-    if (!end.lost) observe(memory.values());
-    if (!memory.intact()) complain(fmt::format("attachment {}: bytes beside the values", end.id));
+    const Attachment& was = attachments_.at(end.id);
+    for (const auto& [piece, memory] : was.parts)
+      if (!memory.intact()) complain(fmt::format("attachment {}: bytes beside the values", end.id));
+    if (!end.lost) observe(was);
     attachments_.erase(end.id);
   }
+}
+
+/// The values of all points, as far as they are here.
+void Run::observe(const Attachment& ended) {
+  const ResolvedArgument& is = ended.by->target;
+  const Shape& of = shape(is.tree);
+  const std::size_t size = size_of(of.fields[static_cast<std::size_t>(is.field)]);
+  const auto part_with = [&](int point) {
+    return std::ranges::find_if(ended.parts, [&](const auto& part) {
+      return !ended.by->spec.target.partitioned ||
+             has(ended.by->partition.pieces[static_cast<std::size_t>(part.first)], point);
+    });
+  };
+  Observation seen{executed_, {}, -1};
+  for (int i = 0; i < max_points; ++i) {
+    if (!has(is.points, i)) continue;
+    const auto part = part_with(i);
+    const bool here = part != ended.parts.end();
+    seen.elsewhere.insert(seen.elsewhere.end(), size, !here);
+    if (!here) {
+      seen.values.insert(seen.values.end(), size, std::byte{});
+      continue;
+    }
+    const std::byte* const value = part->second.at(of.points[static_cast<std::size_t>(i)]);
+    seen.values.insert(seen.values.end(), value, value + size);
+  }
+  outcome_.observed.push_back(std::move(seen));
 }
 
 }  // namespace
@@ -479,6 +539,16 @@ ValueKind kind_seen(const Program& program, std::size_t statement) {
   return program.shape(r.target.tree).fields[static_cast<std::size_t>(r.target.field)];
 }
 
+bool is_as_expected(const Observation& want, const Observation& got) {
+  if (want.statement != got.statement || want.failure != got.failure ||
+      want.values.size() != got.values.size())
+    return false;
+  for (std::size_t i = 0; i < want.values.size(); ++i)
+    if (want.values[i] != got.values[i] && (got.elsewhere.empty() || !got.elsewhere[i]))
+      return false;
+  return true;
+}
+
 std::string difference(const Program& program, const Observation& want, const Observation& got) {
   const std::size_t at = want.statement;
   std::string text =
@@ -504,7 +574,7 @@ std::string compare(const Program& program, const std::vector<Observation>& expe
   std::string text;
   for (const std::string& complaint : outcome.complaints) text += complaint + "\n";
   for (std::size_t n = 0; n < std::min(expected.size(), outcome.observed.size()); ++n)
-    if (expected[n] != outcome.observed[n])
+    if (!is_as_expected(expected[n], outcome.observed[n]))
       return text + difference(program, expected[n], outcome.observed[n]);
   if (text.empty() && outcome.observed.size() != expected.size()) text = "the run ended early\n";
   return text;

@@ -21,8 +21,10 @@ SequentialOrder::SequentialOrder(const Program& program) : program_(&program) {
 int SequentialOrder::find(const NaiveOperation& o) const {
   if (o.role != Role::call) return -1;
   const bool detach = o.kind == NodeKind::detach;
-  const auto found = operations_.find(
-      {o.kind, detach ? nullptr : o.statement, o.part, o.kind == NodeKind::fold ? o.argument : -1});
+  const auto found = operations_.find({o.kind, detach ? nullptr : o.statement, o.part,
+                                       detach                     ? static_cast<int>(o.rank)
+                                       : o.kind == NodeKind::fold ? o.argument
+                                                                  : -1});
   return found == operations_.end() ? -1 : found->second;
 }
 
@@ -59,7 +61,7 @@ void SequentialOrder::execute(const Resolved& r) {
       break;
     }
     case Kind::attach:
-      attached_[r.spec.id] = r.target;
+      attached_[r.spec.id] = &r;
       set(add({NodeKind::other, &r, 0, -1}), r.target, {});
       break;
     case Kind::detach:
@@ -106,9 +108,17 @@ void SequentialOrder::copy(const Resolved& r) {
 }
 
 void SequentialOrder::end(int attachment) {
-  ResolvedArgument all = attached_.at(attachment);
-  all.privilege = Privilege::read_write;
-  use(add({NodeKind::detach, nullptr, static_cast<std::size_t>(attachment), -1}), all);
+  const Resolved& made = *attached_.at(attachment);
+  ResolvedArgument part = made.target;
+  part.privilege = Privilege::read_write;
+  const std::size_t parts = made.spec.target.partitioned ? made.partition.pieces.size() : 1;
+  for (std::size_t piece = 0; piece < parts; ++piece) {
+    if (made.spec.target.partitioned) part.points = made.partition.pieces[piece];
+    if (part.points != 0)
+      use(add({NodeKind::detach, nullptr, static_cast<std::size_t>(attachment),
+               static_cast<int>(piece)}),
+          part);
+  }
 }
 
 int SequentialOrder::add(const Name& name) {

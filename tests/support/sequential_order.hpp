@@ -39,7 +39,8 @@ class SequentialOrder {
   [[nodiscard]] std::string describe(int operation) const;
 
  private:
-  /// A kind of operation of a statement, its launch point, and the argument of a fold. Of a detachment the attachment.
+  /// A kind of operation of a statement, its launch point, and the argument of a fold. Of a detachment the attachment and
+  /// the piece.
   struct Name {
     exec::NodeKind kind;
     const Resolved* statement;
@@ -79,7 +80,7 @@ class SequentialOrder {
   std::vector<Flow> flows_;
   std::map<std::pair<int, int>, std::vector<PointState>> fields_;  ///< by tree and field
   std::map<int, std::vector<int>> producers_;                      ///< of futures
-  std::map<int, ResolvedArgument> attached_;
+  std::map<int, const Resolved*> attached_;
   Order order_;
 };
 

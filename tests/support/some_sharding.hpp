@@ -16,6 +16,9 @@ inline ShardId any_shard(const Point<3>& point, const Rect<3>& /*bounds*/, Shard
       mix(static_cast<std::uint64_t>(point[0] * 7 + point[1] * 3 + point[2]), key) % shards);
 }
 
+/// The name of what deals out the pieces of attached memory.
+inline constexpr const char* attached_name = "attached";
+
 /// By a launch's task and domain, and a seed. The same in every process: a domain is known by its bounds.
 inline Sharding some_sharding(std::string_view task, int dim, const Rect<3>& bounds,
                               std::uint64_t seed) {

@@ -92,8 +92,11 @@ void add_statement(std::string& text, const Program& program, const Resolved& r,
       break;
     case Kind::access: text += "access " + argument_text(r.target); break;
     case Kind::attach:
-      text += fmt::format("attachment {} = {}, {} order, padding {}", s.id, argument_text(r.target),
-                          s.memory.fortran ? "Fortran" : "C", point_text(s.memory.padding, 3));
+      text += fmt::format(
+          "attachment {} = {}{}, {} order, padding {}", s.id, argument_text(r.target),
+          s.target.partitioned ? fmt::format(" by the pieces of partition {}", s.target.partition)
+                               : std::string(),
+          s.memory.fortran ? "Fortran" : "C", point_text(s.memory.padding, 3));
       break;
     case Kind::detach: text += fmt::format("detach {} ({})", s.id, argument_text(r.target)); break;
     case Kind::get: text += fmt::format("get future {}", s.future); break;
