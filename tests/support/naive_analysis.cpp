@@ -389,7 +389,7 @@ void NaiveAnalysis::access(const ResolvedArgument& argument) {
 
 void NaiveAnalysis::hold(NodeKind kind, const Use& u, std::size_t part, std::size_t rank) {
   const ResolvedArgument& a = *u.argument;
-  if (a.privilege != Privilege::write) make_valid(u, 0);
+  if (a.privilege != Privilege::write) make_valid(u, rank);
   const MemoryId memory = instances_[static_cast<std::size_t>(u.instance)].memory;
   const int operation =
       add({kind, 0, rank, -1, a.tree, a.field, memory, memory, a.points, nullptr});
