@@ -331,29 +331,35 @@ class Generator {
     else attach();
   }
 
-  /// Memory of the program's own, or the end of some. What is gone with it must be written before it is
-  /// read again, so mostly a fill follows.
-  void attach() {
+  /// What is gone with the memory must be written before it is read again, so mostly a fill follows.
+  void detach(int id, const World::Attachment& attachment) {
     Statement s;
-    if (!world_.attachments().empty() && random_.percent(60)) {
-      auto at = world_.attachments().begin();
-      std::advance(at, random_.below(static_cast<int>(world_.attachments().size())));
-      s.kind = Kind::detach;
-      s.id = at->first;
-      Statement again;
-      again.kind = Kind::fill;
-      again.target.region = at->second.region;
-      again.target.field = at->second.is.field;
-      again.target.privilege = Privilege::write;
-      again.salt = random_.next();
-      emit(s);
-      if (random_.percent(80)) emit(again);
-      return;
+    s.kind = Kind::detach;
+    s.id = id;
+    Statement again;
+    again.kind = Kind::fill;
+    again.target.region = attachment.region;
+    again.target.field = attachment.is.field;
+    again.target.privilege = Privilege::write;
+    again.salt = random_.next();
+    emit(s);
+    if (random_.percent(80)) emit(again);
+  }
+
+  /// Memory of the program's own, or the end of some.
+  void attach() {
+    const auto& all = world_.attachments();
+    if (!all.empty() && random_.percent(60)) {
+      const auto [id, attachment] =
+          *std::next(all.begin(), random_.below(static_cast<int>(all.size())));
+      return detach(id, attachment);
     }
+    Statement s;
     s.kind = Kind::attach;
     s.id = next_attachment_++;
-    const std::vector<int> live = live_partitions();
-    if (!live.empty() && random_.percent(60)) {  // those with common points mean nothing
+    std::vector<int> live = live_partitions();
+    std::erase_if(live, [&](int p) { return !is_disjoint(world_.partitions().at(p).is); });
+    if (!live.empty() && random_.percent(50)) {
       s.target.partitioned = true;
       s.target.partition = random_.pick(live);
       s.target.field = some_field(world_.partitions().at(s.target.partition).is.tree);
@@ -365,6 +371,10 @@ class Generator {
     for (int d = 0; d < 3; ++d) s.memory.padding[d] = std::max(0, random_.between(-2, 2));
     s.salt = random_.next();
     emit(s);
+    if (!all.contains(s.id) || random_.percent(60)) return;
+    launch(true);
+    const auto made = all.find(s.id);
+    if (made != all.end()) detach(s.id, World::Attachment(made->second));
   }
 
   void get() {

@@ -329,6 +329,15 @@ bool World::copy(const Statement& s, Resolved& r) const {
   return !conflict(r.source, r.target) && readable(r.source);
 }
 
+bool is_disjoint(const ResolvedPartition& partition) {
+  Mask before = 0;
+  for (const Mask piece : partition.pieces) {
+    if ((before & piece) != 0) return false;
+    before |= piece;
+  }
+  return true;
+}
+
 bool World::attach(const Statement& s, Resolved& r) {
   if (arguments_ != nullptr || attachments_.contains(s.id)) return false;
   RequirementSpec whole = s.target;
@@ -342,11 +351,9 @@ bool World::attach(const Statement& s, Resolved& r) {
   if (!argument(whole, r.target)) return false;
   r.target.privilege = Privilege::write;
   if (s.target.partitioned) {
+    if (!is_disjoint(r.partition)) return false;
     r.target.points = 0;
-    for (const Mask piece : r.partition.pieces) {
-      if ((r.target.points & piece) != 0) return false;
-      r.target.points |= piece;
-    }
+    for (const Mask piece : r.partition.pieces) r.target.points |= piece;
   }
   if (r.target.points == 0) return false;
   for (const auto& [id, other] : attachments_)
@@ -397,7 +404,9 @@ std::vector<Statement> World::last_statements() const {
     Statement s;
     int tree = 0;
     Mask points = 0;
-    const bool there = find(attachment.region, tree, points);
+    const int by = attachment.partition;
+    const bool there =
+        find(attachment.region, tree, points) && (by < 0 || partitions_.at(by).alive);
     s.kind = there ? Statement::Kind::detach : Statement::Kind::destroy_region;
     s.id = id;
     for (const auto& [region, its_tree] : regions_)

@@ -27,6 +27,8 @@ struct ResolvedPartition {
   [[nodiscard]] Point<3> colour(int position) const;
 };
 
+[[nodiscard]] bool is_disjoint(const ResolvedPartition& partition);
+
 struct ResolvedArgument {
   int tree = 0;
   int field = 0;
