@@ -107,11 +107,10 @@ template <class T>
 std::uint64_t mix_value(std::uint64_t hash, const T& value) noexcept {
   if constexpr (sizeof(T) > sizeof(std::uint64_t)) {
     return mix_bytes(hash, &value, sizeof value);
-  } else {  // few instructions: each launch on several shards does this
+  } else {  // few instructions, and none for the first: each launch on several shards does this
     std::uint64_t word = 0;
     std::memcpy(&word, &value, sizeof value);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
+    return hash * 0x9e3779b97f4a7c15u ^ word;
   }
 }
 

@@ -254,7 +254,7 @@ ControlCheck::ControlCheck(std::shared_ptr<Shared> shared, std::size_t interval)
 // The mailbox may outlive its programs. Another rank may have begun the next one, and ask about that.
 ControlCheck::~ControlCheck() { shared_->mailbox.serve(shared_->kinds.tell, nullptr); }
 
-void ControlCheck::begin_with_room(CallName name, const Where& where) noexcept {
+void ControlCheck::begin_with_room(const char* name, const Where& where) noexcept {
   const bool is_first = shared_->begun.load(std::memory_order_relaxed) % interval_ == 0;
   try {
     make_room();

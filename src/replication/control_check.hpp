@@ -74,7 +74,7 @@ class ControlCheck final : public runtime::CallLog {
   static constexpr std::size_t kChunk = 256;  ///< calls
   using Chunk = std::array<runtime::NotedCall, kChunk>;
   ControlCheck(std::shared_ptr<Shared> shared, std::size_t interval);
-  void begin_with_room(runtime::CallName name, const Where& where) noexcept override;
+  void begin_with_room(const char* name, const Where& where) noexcept override;
   void make_room();
   void compare();
 

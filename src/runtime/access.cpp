@@ -344,8 +344,10 @@ void Context::attach_pieces(const AnyPartition& partition, const AnyField& field
     const data::IndexSpaceRef points = data::unite(partition.dim(), pieces);
     auto made = impl_.new_attachment(parent, field, points, who);
     made.partition = partition;
-    if (impl_.replicated != nullptr)
-      made.pieces = impl_.replicated->divide(node.colours, pieces, sharding);
+    try {
+      if (impl_.replicated != nullptr)
+        made.pieces = impl_.replicated->divide(node.colours, pieces, sharding);
+    } catch (const UsageError& error) { fail(who, "{}", error.what()); }
     for (const auto& [rank, its] : made.pieces ? made.pieces->own() : own_pieces(pieces)) {
       const AnyRegion piece = tree.handle(node.first_child + rank);
       impl_.add_part(made, piece, rank, ask(memory, node.colours->nth(rank), piece.name(), who),

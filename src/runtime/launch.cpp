@@ -58,12 +58,13 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
 void ContextImpl::check_launch_in_full(const LaunchRequest& request) const {
   check_thread("launch", request.where);
   if (call_log == nullptr) return;
-  call_log->begin(request.task != nullptr ? request.task->call_name() : "launch", request.where);
+  call_log->begin_launch(request.task != nullptr ? request.task->call_name().text() : "launch",
+                         request.where);
   for (const detail::FutureState* future : request.futures)
     if (future != nullptr) call_log->add(future->call);
   if (request.value_ops != nullptr && request.value_ops->hash != nullptr &&
       request.values != nullptr)
-    call_log->add(request.value_ops->hash(request.values));
+    call_log->put_values(request.value_ops->hash(request.values));
 }
 
 // --- one value from those of a group -----------------------------------------------------------------

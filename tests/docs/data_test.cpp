@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
 #include "refrain/error.hpp"
@@ -138,6 +139,21 @@ TEST(DocsData, AttachedMemory) {
     EXPECT_THROW(ctx.access<Read>(line[Cell::mass]), UsageError);  // no values until it is written
     ctx.fill(line, Cell::mass, 0.0);
     EXPECT_EQ(ctx.access<Read>(line[Cell::mass])[0], 0);
+  });
+}
+
+TEST(DocsData, AttachedPieces) {
+  run([](Context& ctx) {
+    auto line = ctx.region(Rect1{0, 99}, Cell::mass);
+    auto parts = ctx.blocks(line, 4);
+    std::map<Coord, std::vector<double>> mine;  // of this process, by part
+    ctx.attach(parts, Cell::mass, [&](Point1 part) {
+      return mine.try_emplace(part[0], 25, 1.0).first->second.data();
+    });
+    ctx.launch(add, 4, parts[Cell::mass], 2.0);
+    ctx.detach(parts, Cell::mass);  // waits; mine holds the values of its parts
+    EXPECT_EQ(mine.size(), 4u);
+    EXPECT_EQ(mine[3][24], 3.0);
   });
 }
 

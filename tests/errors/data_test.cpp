@@ -265,6 +265,52 @@ TEST(DataErrors, PartitionsWithoutTypes) {
   });
 }
 
+TEST(DataErrors, AttachedPieces) {
+  std::array<double, 8> memory{};
+  const auto of_piece = [&](Point1 colour) {
+    return &memory[static_cast<std::size_t>(4 * colour[0])];
+  };
+  const auto with_halves = [&](std::initializer_list<std::string> texts, auto&& use) {
+    expect_error<UsageError>(small_machine(), texts, [&](Context& context) {
+      const auto cells = context.region(Rect1{0, 7}, mass);
+      const auto halves = context.blocks(cells, 2);
+      use(context, cells, halves);
+    });
+  };
+  with_halves({"attach at", "region 0[halo]", "share points"},
+              [&](auto& context, auto&, auto& halves) {
+                context.attach(context.halo(halves, 1), mass, of_piece);
+              });
+  with_halves({"attach at", "memory for region 0[blocks 1]", "null"},
+              [&](auto& context, auto&, auto& halves) {
+                context.attach(halves, mass, [&](Point1 colour) {
+                  return colour == 1 ? nullptr : memory.data();
+                });
+              });
+  with_halves({"attach at", "memory for region 0[blocks 0]", "no idea"},
+              [&](auto& context, auto&, auto& halves) {
+                context.attach(halves, mass, [](Point1 /*colour*/) -> double* {
+                  throw std::runtime_error("no idea");
+                });
+              });
+  with_halves({"region 0[blocks 1]", "shares bytes", "region 0[blocks 0]"},
+              [&](auto& context, auto&, auto& halves) {
+                context.attach(halves, mass, [&](Point1 /*colour*/) { return memory.data(); });
+              });
+  with_halves({"'mass'", "attached already"}, [&](auto& context, auto&, auto& halves) {
+    context.attach(halves, mass, of_piece);
+    context.attach(halves(1), mass, memory.data());
+  });
+  with_halves({"'mass'", "nothing is attached"}, [&](auto& context, auto& cells, auto& halves) {
+    context.attach(halves, mass, of_piece);
+    context.detach(cells, mass);
+  });
+  with_halves({"'mass'", "nothing is attached"}, [&](auto& context, auto& cells, auto& halves) {
+    context.attach(cells, mass, memory.data());
+    context.detach(halves, mass);
+  });
+}
+
 TEST(DataErrors, AttachedMemory) {
   std::array<double, 8> memory{};
   expect_error<UsageError>(small_machine(), {"region 0", "'mass'", "attached already"},

@@ -14,6 +14,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -448,6 +449,47 @@ TEST(OnShards, ARegionThatOthersUseStays) {
       }
       for (int i = 0; i < 1000; ++i) context.launch(add, cells[value]);
       EXPECT_EQ(context.launch(first, cells[value]).get(), 1000);
+    });
+  });
+}
+
+/// Each shard is asked for the memory of its own pieces only, and has their values afterwards, whoever wrote them.
+TEST(OnShards, MemoryIsAttachedByPieces) {
+  Shards shards(3, 1);
+  shards.run([](Runtime& runtime, shard::ShardId shard) {
+    static constexpr Field<int> value{"value"};
+    const Task add{"add", [](ReadWrite<int, 2> x) {
+                     for (auto p : x.domain()) x[p] += 1;
+                   }};
+    const Task fails{"fails", [](ReadWrite<int, 2>) { throw std::runtime_error("no luck"); }};
+    std::map<Coord, std::vector<int>> mine;
+    runtime.run([&](Context& context) {
+      // Rows of four values, in memory with room for six.
+      const auto cells = context.region(Rect2{{0, 0}, {5, 3}}, value);
+      const auto rows = context.blocks(cells, {6, 1});
+      const auto memory = [&](Point2 colour) {
+        std::vector<int>& row = mine.try_emplace(colour[0], 6, -1).first->second;
+        std::fill_n(row.begin() + 1, 4, 10 * static_cast<int>(colour[0]));
+        return PlacedMemory{&row[1], {}};
+      };
+      context.attach(rows, value, memory, Sharding::cyclic());
+      context.launch(add, Rect2{{0, 0}, {5, 0}}, rows[value]);  // runs by blocks
+      EXPECT_EQ((context.access<Read>(cells[value])[{4, 3}]), 41);
+      context.launch(add, rows({5, 0})[value]);
+      context.detach(rows, value);
+      for (const auto& [row, has] : mine) {
+        EXPECT_EQ(row % 3, static_cast<Coord>(shard));
+        const int is = 10 * static_cast<int>(row) + (row == 5 ? 2 : 1);
+        EXPECT_EQ(has, (std::vector<int>{-1, is, is, is, is, -1}));
+      }
+      EXPECT_EQ(mine.size(), 2u);
+      EXPECT_THROW(context.access<Read>(cells[value]), UsageError);
+
+      // The failure of one shard's piece is told to all.
+      context.attach(rows, value, memory);
+      context.launch(fails, rows({3, 0})[value]);
+      EXPECT_THROW(context.detach(rows, value), TaskFailed);
+      context.fence();
     });
   });
 }

@@ -58,6 +58,11 @@ struct World {
       std::vector<double>(30);  ///< to be attached; longer than the context
 };
 
+/// Its part for each block.
+auto memory_of(World& w) {
+  return [&w](Point1 colour) { return &w.memory[static_cast<std::size_t>(5 * colour[0])]; };
+}
+
 /// Of all that a machine has.
 std::uint32_t hash_of(const Machine& machine) {
   std::string all;
@@ -173,6 +178,26 @@ const std::map<std::string, std::function<void(World&)>>& modes() {
          if (!w.odd) w.ctx.detach(w.cells, Cell::a);
          w.ctx.launch(set, 6, w.blocks[Cell::a], 1.0);
          w.ctx.fence();
+       }},
+      {"attach-pieces",
+       [](World& w) {
+         w.ctx.attach(w.blocks, Cell::a, memory_of(w),
+                      w.odd ? Sharding::cyclic() : Sharding::blocked());
+         w.ctx.launch(set, 6, w.blocks[Cell::a], 1.0);
+         w.ctx.fence();
+       }},
+      {"attach-null",
+       [](World& w) {
+         w.ctx.attach(w.blocks, Cell::a,
+                      [&](Point1 colour) { return w.odd ? nullptr : memory_of(w)(colour); });
+         w.ctx.launch(set, 6, w.blocks[Cell::a], 1.0);
+         w.ctx.fence();
+       }},
+      {"attach-wrong",
+       [](World& w) {
+         w.ctx.attach(w.blocks, Cell::a, memory_of(w),
+                      Sharding::function("wrong", [](const Point3&, const Rect3&, ShardId shards,
+                                                     std::uint64_t) { return shards; }));
        }},
       // Functions that are not pure: by the process, and by how often they were asked.
       {"projection",

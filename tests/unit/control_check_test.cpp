@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +78,19 @@ std::vector<Call> random_calls(test::Random& random, int most = 40) {
     calls.push_back({"call " + std::to_string(random.below(3)),
                      static_cast<std::uint32_t>(random.below(5)), random.next() % 4});
   return calls;
+}
+
+// A value, which is put in before the call's token: no two pairs make the same of a state.
+TEST(CallHash, TellsValuesAndTokensApart) {
+  std::set<std::pair<std::uint64_t, std::uint64_t>> hashes;
+  for (std::uint64_t value = 0; value < 64; ++value)
+    for (std::uint64_t token = 0; token < 64; ++token) {
+      runtime::CallHash hash;
+      hash.add(7);
+      hash.put(value << 58);
+      hash.add(token);
+      EXPECT_TRUE(hashes.emplace(hash.low(), hash.high()).second) << value << ' ' << token;
+    }
 }
 
 TEST(ControlCheck, SaysNothingOfEqualPrograms) {
