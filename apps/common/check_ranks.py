@@ -19,6 +19,10 @@ ENVIRONMENT = {
 }
 
 
+TIMES = re.compile(r"\d s  ")
+PROGRESS = re.compile(r": \d+ of \d+ \(\d+%\)$")  # of a run that takes longer than two seconds (progress.hpp)
+
+
 def first_line(path):
     with open(path, encoding="utf-8") as file:
         line = next(line for line in file if not line.startswith("#"))
@@ -29,8 +33,8 @@ def said(command):
     """What a run prints, without what differs from run to run."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           timeout=240, env={**os.environ, **ENVIRONMENT})
-    text = "\n".join(line for line in done.stdout.splitlines() if not re.search(r"\d s  ", line))
-    return done.returncode, text
+    lines = [line for line in done.stdout.splitlines() if not TIMES.search(line) and not PROGRESS.search(line)]
+    return done.returncode, "\n".join(lines)
 
 
 def main():
