@@ -245,10 +245,19 @@ class Context : private detail::Launcher {
   template <int N, class T, class F>
   void attach(const Partition<N>& pieces, const Field<T>& field, F&& memory,
               const Sharding& sharding = {}, Where where = Where::current()) {
-    const auto of_piece = [&](const Point<3>& colour) {
+    const auto of_piece = [&](const Point<3>& colour) -> PlacedMemory {
+      constexpr int taken = detail::asked_dim<std::remove_reference_t<F>>;
+      if (pieces.colour_dim() > taken)
+        throw UsageError("the function takes colours of " + std::to_string(taken) +
+                         " dimension(s), the partition's have " +
+                         std::to_string(pieces.colour_dim()));
       const auto given = detail::ask_at(memory, colour);
-      if constexpr (std::is_same_v<decltype(given), const PlacedMemory>) return given;
-      else return PlacedMemory{static_cast<T*>(given)};
+      if constexpr (std::is_same_v<decltype(given), const PlacedMemory>) {
+        return given;
+      } else {
+        T* const values = given;
+        return {values};
+      }
     };
     attach_pieces(pieces, field, of_piece, sharding, where);
   }

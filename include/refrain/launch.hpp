@@ -91,13 +91,14 @@ Requirement requirement_of(const Argument& argument) {
 void for_each_launch_point(const LaunchRequest& launch, std::size_t value,
                            const std::function<void(const Point<3>&)>& f);
 
-/// f of a point, which f takes as it has it: Point<1>, Point<2>, or else Point<3>.
+/// The dimensions of the points that f is called with: 1 or 2, if it takes such a point, or else 3.
+template <class F>
+inline constexpr int asked_dim = std::is_invocable_v<F&, Point<1>>   ? 1
+                                 : std::is_invocable_v<F&, Point<2>> ? 2
+                                                                     : 3;
 template <class F>
 decltype(auto) ask_at(F& f, const Point<3>& point) {
-  if constexpr (requires { f(restore_dimension<1>(point)); }) return f(restore_dimension<1>(point));
-  else if constexpr (requires { f(restore_dimension<2>(point)); })
-    return f(restore_dimension<2>(point));
-  else return f(point);
+  return f(restore_dimension<asked_dim<F>>(point));
 }
 
 template <class T, class Argument>

@@ -11,6 +11,7 @@
 //     for (auto p : x.domain()) x[p] *= a;
 //   }};
 
+#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -110,7 +111,7 @@ std::uint64_t mix_value(std::uint64_t hash, const T& value) noexcept {
   } else {  // few instructions, and none for the first: each launch on several shards does this
     std::uint64_t word = 0;
     std::memcpy(&word, &value, sizeof value);
-    return hash * 0x9e3779b97f4a7c15u ^ word;
+    return std::rotl(hash * 0x9e3779b97f4a7c15u, 32) ^ word;
   }
 }
 

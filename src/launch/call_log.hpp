@@ -56,6 +56,7 @@ class CallLog {
     hash_.add(name.hash());
   }
   /// So does a launch, whose token, which is added later, has the name of the task; and what it gives the task by value.
+  /// One that is refused has no token: whoever makes it, nothing follows from what it says.
   void begin_launch(const char* name, const Where& where) noexcept {
     end_call();
     if (left_ == 0) [[unlikely]]

@@ -56,7 +56,8 @@ void ContextCore::make_room() {
 
 void ContextCore::fail_planning() {
   throw UsageError(
-      "a mapper or a projection function uses the context whose launch it is asked about");
+      "a mapper, a projection function or a function that gives memory uses the context whose call "
+      "it is asked about");
 }
 
 void ContextCore::fail_captured(const char* call) {

@@ -40,16 +40,12 @@ class ReplicatedPlan {
   virtual ~ReplicatedPlan() = default;
 };
 
-/// A piece of a partition that is here, by the rank of its colour; it has points.
-struct OwnPiece {
-  std::uint32_t rank;
-  data::IndexSpaceRef points;
-};
 /// The pieces of a partition, each on one shard.
 class ReplicatedPieces {
  public:
   virtual ~ReplicatedPieces() = default;
-  [[nodiscard]] virtual std::vector<OwnPiece> own() const = 0;
+  /// The ranks of the colours whose pieces are here, but for pieces without points.
+  [[nodiscard]] virtual std::vector<std::uint32_t> own() const = 0;
 };
 
 /// Where a contribution goes: a part of an argument's points, to be folded here or to be given to another shard.
@@ -91,13 +87,13 @@ class Replicated {
   /// The program, which is the same everywhere, reads the points, writes them, or both.
   virtual void access(analysis::FieldState& field, const data::IndexSpaceRef& points,
                       Privilege privilege, const analysis::Origin& origin) = 0;
-  /// Pieces that share no points, dealt out by their colours. UsageError where a colour gets no shard that there is.
-  virtual std::shared_ptr<ReplicatedPieces> divide(const data::IndexSpaceRef& colours,
+  /// Pieces of a region with `dim` dimensions that share no points, dealt out by their colours. UsageError where a colour
+  /// gets no shard that there is.
+  virtual std::shared_ptr<ReplicatedPieces> divide(int dim, const data::IndexSpaceRef& colours,
                                                    std::vector<data::IndexSpaceRef> pieces,
                                                    const Sharding& sharding) = 0;
   /// Each shard has the values of its own pieces from now on.
-  virtual void attach(analysis::FieldState& field, const ReplicatedPieces& pieces,
-                      std::uint64_t call) = 0;
+  virtual void attach(analysis::FieldState& field, const ReplicatedPieces& pieces) = 0;
   /// Each shard gets the values of its own pieces, and then no shard has any.
   virtual void detach(analysis::FieldState& field, const ReplicatedPieces& pieces,
                       const analysis::Origin& origin) = 0;

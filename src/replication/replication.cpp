@@ -43,11 +43,10 @@ struct Replication::Plan final : runtime::ReplicatedPlan {
 
 struct Replication::Pieces final : runtime::ReplicatedPieces {
   explicit Pieces(shard::UsersRef by) : users(std::move(by)) {}
-  [[nodiscard]] std::vector<runtime::OwnPiece> own() const override {
-    std::vector<runtime::OwnPiece> pieces;
-    for (shard::Use& use : users->own_uses())
-      pieces.push_back({use.launch_rank, std::move(use.points)});
-    return pieces;
+  [[nodiscard]] std::vector<std::uint32_t> own() const override {
+    std::vector<std::uint32_t> ranks;
+    for (const shard::Use& use : users->own_uses()) ranks.push_back(use.launch_rank);
+    return ranks;
   }
   shard::UsersRef users;
 };
@@ -239,11 +238,10 @@ std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& pla
     IndexSpaceRef colours = data::IndexSpace::dense(1, Rect<3>{{0, 0, 0}, {0, 0, 0}});
     std::vector<IndexSpaceRef> spaces;
     if (partitioned) {
-      data::RegionTree& tree = *r.partition.tree;
+      const data::RegionTree& tree = *r.partition.tree;
       const data::PartitionNode& partition = tree.partition(r.partition.index);
       colours = partition.colours;
-      for (std::uint32_t child = 0; child < colours->volume(); ++child)
-        spaces.push_back(tree.node(partition.first_child + child).space);
+      spaces = tree.pieces_of(partition);
     } else {
       spaces.push_back(points_of(whole));
     }
@@ -440,10 +438,10 @@ void Replication::access(FieldState& field, const IndexSpaceRef& points, Privile
   if (writes(privilege)) step(field, shard::access_by_all(shard::Kind::write_by_all, points));
 }
 
-std::shared_ptr<runtime::ReplicatedPieces> Replication::divide(const IndexSpaceRef& colours,
+std::shared_ptr<runtime::ReplicatedPieces> Replication::divide(int dim,
+                                                               const IndexSpaceRef& colours,
                                                                std::vector<IndexSpaceRef> pieces,
                                                                const Sharding& sharding) {
-  const int dim = pieces.empty() ? 1 : pieces.front()->dim();
   const shard::PiecesRef all = steps_.users().pieces(dim, colours, std::move(pieces));
   auto made =
       std::make_shared<Pieces>(steps_.users().group({all, true, Projection(), colours, sharding}));
@@ -451,9 +449,7 @@ std::shared_ptr<runtime::ReplicatedPieces> Replication::divide(const IndexSpaceR
   return made;
 }
 
-void Replication::attach(FieldState& field, const runtime::ReplicatedPieces& pieces,
-                         std::uint64_t call) {
-  call_ = call;
+void Replication::attach(FieldState& field, const runtime::ReplicatedPieces& pieces) {
   step(field, shard::access(shard::Kind::write, static_cast<const Pieces&>(pieces).users));
 }
 

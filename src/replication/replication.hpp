@@ -42,11 +42,10 @@ class Replication final : public runtime::Replicated {
   void end(runtime::LaunchPlan& plan, const AnyFuture& result) override;
   void access(analysis::FieldState& field, const data::IndexSpaceRef& points, Privilege privilege,
               const analysis::Origin& origin) override;
-  std::shared_ptr<runtime::ReplicatedPieces> divide(const data::IndexSpaceRef& colours,
+  std::shared_ptr<runtime::ReplicatedPieces> divide(int dim, const data::IndexSpaceRef& colours,
                                                     std::vector<data::IndexSpaceRef> pieces,
                                                     const Sharding& sharding) override;
-  void attach(analysis::FieldState& field, const runtime::ReplicatedPieces& pieces,
-              std::uint64_t call) override;
+  void attach(analysis::FieldState& field, const runtime::ReplicatedPieces& pieces) override;
   void detach(analysis::FieldState& field, const runtime::ReplicatedPieces& pieces,
               const analysis::Origin& origin) override;
   data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,

@@ -163,7 +163,8 @@ data::PlacedValues placed_values(const data::IndexSpaceRef& points, const ValueT
 ContextImpl::Attachment ContextImpl::new_attachment(const AnyRegion& region, const AnyField& field,
                                                     const data::IndexSpaceRef& points,
                                                     const std::string& who) {
-  if (&region.tree->forest() != &forest) fail(who, "{} was made by another context", region.name());
+  if (&region.tree->forest() != &forest || region.tree->is_view())
+    fail(who, "{} was made by another context", region.name());
   analysis::FieldState& state = field_state(region, field, Privilege::write, nullptr, who);
   for (const Attachment& other : attached)
     if (other.field == &state && data::overlaps(other.points, points))
@@ -213,7 +214,7 @@ void ContextImpl::begin_attachment(Attachment attachment) {
 exec::FailureRef ContextImpl::end_attachment(std::list<Attachment>::iterator ended, Where where) {
   analysis::FieldState& field = *ended->field;
   const auto end = [&] {
-    analysis::Analysis::invalidate(field.footprint(ended->points));
+    analysis::Analysis::invalidate(field.footprint(ended->points, true));
     for (const Attachment::Part& part : ended->parts) analysis.release_instance(*part.instance);
     attached.erase(ended);
   };
@@ -241,17 +242,13 @@ exec::FailureRef ContextImpl::end_attachment(std::list<Attachment>::iterator end
 }
 
 std::list<ContextImpl::Attachment>::iterator ContextImpl::attachment_of(
-    const AnyRegion& region, const AnyField& field, const std::optional<AnyPartition>& partition,
-    const std::string& who) {
-  const analysis::FieldState& state =
-      field_state(region, field, Privilege::read_write, nullptr, who);
+    const analysis::FieldState& field, const data::IndexSpaceRef& points,
+    const std::optional<PieceSpaces>& by_pieces, const std::string& what, const std::string& who) {
   const auto found = std::ranges::find_if(attached, [&](const Attachment& one) {
-    return one.field == &state && one.partition == partition &&
-           (partition || one.points == region.tree->node(region.node).space);
+    return one.field == &field && one.by_pieces == by_pieces && (by_pieces || one.points == points);
   });
   if (found == attached.end())
-    fail(who, "nothing is attached to field '{}' of {}", state.name(),
-         partition ? partition->name() : region.name());
+    fail(who, "nothing is attached to field '{}' of {}", field.name(), what);
   return found;
 }
 
@@ -312,17 +309,18 @@ void Context::attach_memory(const AnyRegion& region, const AnyField& field, void
 
 namespace {
 
-// All that have points.
-std::vector<runtime::OwnPiece> own_pieces(const std::vector<data::IndexSpaceRef>& pieces) {
-  std::vector<runtime::OwnPiece> own;
+// The ranks of those that have points.
+std::vector<std::uint32_t> all_ranks(const std::vector<data::IndexSpaceRef>& pieces) {
+  std::vector<std::uint32_t> ranks;
   for (std::uint32_t rank = 0; rank < pieces.size(); ++rank)
-    if (!pieces[rank]->empty()) own.push_back({rank, pieces[rank]});
-  return own;
+    if (!pieces[rank]->empty()) ranks.push_back(rank);
+  return ranks;
 }
 
-// What the program's function says of a colour.
-PlacedMemory ask(const PieceMemory& memory, const Point<3>& colour, const std::string& piece,
-                 const std::string& who) {
+// What the program's function says of a colour. It makes no call of the context.
+PlacedMemory ask(runtime::ContextImpl& context, const PieceMemory& memory, const Point<3>& colour,
+                 const std::string& piece, const std::string& who) {
+  const runtime::Planning now(context);
   try {
     return memory(colour);
   } catch (...) { fail_around(who + ": the memory for " + piece); }
@@ -340,54 +338,55 @@ void Context::attach_pieces(const AnyPartition& partition, const AnyField& field
       fail(who, "pieces of {} share points, of which each can be in one memory only",
            partition.name());
     const std::vector<data::IndexSpaceRef> pieces = tree.pieces_of(node);
-    const AnyRegion parent = tree.handle(node.parent);
     const data::IndexSpaceRef points = data::unite(partition.dim(), pieces);
-    auto made = impl_.new_attachment(parent, field, points, who);
-    made.partition = partition;
+    auto made = impl_.new_attachment(tree.handle(node.parent), field, points, who);
+    made.by_pieces = pieces;
     try {
       if (impl_.replicated != nullptr)
-        made.pieces = impl_.replicated->divide(node.colours, pieces, sharding);
-    } catch (const UsageError& error) { fail(who, "{}", error.what()); }
-    for (const auto& [rank, its] : made.pieces ? made.pieces->own() : own_pieces(pieces)) {
+        made.pieces = impl_.replicated->divide(partition.dim(), node.colours, pieces, sharding);
+    } catch (const UsageError& error) {
+      fail(who, "field '{}' of {}, dealt out by colours: {}", made.field->name(), partition.name(),
+           error.what());
+    }
+    for (const std::uint32_t rank : made.pieces ? made.pieces->own() : all_ranks(pieces)) {
       const AnyRegion piece = tree.handle(node.first_child + rank);
-      impl_.add_part(made, piece, rank, ask(memory, node.colours->nth(rank), piece.name(), who),
-                     where);
+      const Point<3> colour = node.colours->nth(rank);
+      impl_.add_part(made, piece, rank, ask(impl_, memory, colour, piece.name(), who), where);
     }
     impl_.note_untraceable_call({runtime::CallKind::attach, where, {&partition, &field}},
                                 "memory was attached");
-    if (made.pieces) impl_.replicated->attach(*made.field, *made.pieces, impl_.calls - 1);
+    if (made.pieces) impl_.replicated->attach(*made.field, *made.pieces);
     impl_.begin_attachment(std::move(made));
   });
 }
 
-namespace {
-
-void end_attachment(runtime::ContextImpl& context, const AnyRegion& region, const AnyField& field,
-                    const std::optional<AnyPartition>& partition, Where where,
-                    const std::string& who) {
-  context.runtime.executor().interleave();
-  const auto found = context.attachment_of(region, field, partition, who);
-  runtime::CallIdentity call{runtime::CallKind::detach, where, {&region, &field}};
-  if (partition) call.parts[0] = &*partition;
-  context.note_untraceable_call(call, "memory was detached");
-  if (const auto failure = context.end_attachment(found, where)) failure->rethrow();
-}
-
-}  // namespace
-
 void Context::detach_memory(const AnyRegion& region, const AnyField& field, Where where) {
   impl_.make_call("detach", where, [&](const std::string& who) {
+    impl_.runtime.executor().interleave();
     impl_.check_usable(region, who.c_str());
-    end_attachment(impl_, region, field, {}, where, who);
+    const analysis::FieldState& state =
+        impl_.field_state(region, field, Privilege::read_write, nullptr, who);
+    const auto found =
+        impl_.attachment_of(state, region.tree->node(region.node).space, {}, region.name(), who);
+    impl_.note_untraceable_call({runtime::CallKind::detach, where, {&region, &field}},
+                                "memory was detached");
+    if (const auto failure = impl_.end_attachment(found, where)) failure->rethrow();
   });
 }
 
 void Context::detach_pieces(const AnyPartition& partition, const AnyField& field, Where where) {
   impl_.make_call("detach", where, [&](const std::string& who) {
+    impl_.runtime.executor().interleave();
     impl_.check_usable(partition, who.c_str());
     const data::RegionTree& tree = *partition.tree;
-    end_attachment(impl_, tree.handle(tree.partition(partition.index).parent), field, partition,
-                   where, who);
+    const data::PartitionNode& node = tree.partition(partition.index);
+    const analysis::FieldState& state =
+        impl_.field_state(tree.handle(node.parent), field, Privilege::read_write, nullptr, who);
+    const auto found =
+        impl_.attachment_of(state, nullptr, tree.pieces_of(node), partition.name(), who);
+    impl_.note_untraceable_call({runtime::CallKind::detach, where, {&partition, &field}},
+                                "memory was detached");
+    if (const auto failure = impl_.end_attachment(found, where)) failure->rethrow();
   });
 }
 

@@ -93,6 +93,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   void end_access(std::uint64_t ticket);
   /// On several shards, before it: what the program has written has to be the same on all of them.
   void note_written(std::uint64_t ticket) const;
+  using PieceSpaces = std::vector<data::IndexSpaceRef>;
   /// Memory of the program's that holds values of a field: those of a region's points, or of the pieces of a partition
   /// that are this shard's.
   struct Attachment {
@@ -105,24 +106,26 @@ class ContextImpl final : public NestedContext, public ContextCore {
     analysis::FieldState* field;
     data::IndexSpaceRef points;  ///< on all shards
     std::string made_by;
-    std::optional<AnyPartition> partition{};
-    std::shared_ptr<ReplicatedPieces> pieces{};  ///< of the partition, on several shards
+    std::optional<PieceSpaces> by_pieces{};      ///< of a partition, which may have ended
+    std::shared_ptr<ReplicatedPieces> pieces{};  ///< the same, on several shards
     std::vector<Part> parts{};
   };
-  /// One that may be made, without its parts. It changes nothing, as the next does not.
+  /// One that may be made, without its parts. It changes nothing.
   Attachment new_attachment(const AnyRegion& region, const AnyField& field,
                             const data::IndexSpaceRef& points, const std::string& who);
-  /// Adds the memory of a region, or of one piece.
+  /// Adds the memory of a region, or of one piece, which is the attachment's from now on; the field is as it was.
   void add_part(Attachment& attachment, const AnyRegion& region, std::uint32_t rank,
                 const PlacedMemory& memory, Where where);
   void begin_attachment(Attachment attachment);
   /// Brings the latest values into the attached memory, waits for all its users, and lets it go. Returns what
   /// made the values unavailable: it is the caller's to tell.
   exec::FailureRef end_attachment(std::list<Attachment>::iterator ended, Where where);
-  /// The attachment of the region's points, or by the partition; UsageError, beginning with `who`, if there is none.
-  std::list<Attachment>::iterator attachment_of(const AnyRegion& region, const AnyField& field,
-                                                const std::optional<AnyPartition>& partition,
-                                                const std::string& who);
+  /// The attachment of the points, or by these pieces; UsageError, beginning with `who`, if there is none. `what`: the
+  /// region or partition.
+  std::list<Attachment>::iterator attachment_of(const analysis::FieldState& field,
+                                                const data::IndexSpaceRef& points,
+                                                const std::optional<PieceSpaces>& by_pieces,
+                                                const std::string& what, const std::string& who);
   /// A call that cannot be traced is about to be analysed. `what`: why, the end of a sentence.
   void note_untraceable_call(const CallIdentity& call, const char* what) {
     traces.untraceable_call(what);

@@ -43,7 +43,6 @@ TEST(DocsData, Regions) {
 }
 
 TEST(DocsData, Ends) {
-  Region<1> kept;
   Runtime runtime;
   runtime.run([&](Context& ctx) {
     {

@@ -311,6 +311,56 @@ TEST(DataErrors, AttachedPieces) {
   });
 }
 
+TEST(DataErrors, FunctionsThatGiveMemory) {
+  std::array<double, 8> memory{};
+  expect_error<UsageError>(small_machine(),
+                           {"attach at", "region 0[blocks (0, 0)]", "1 dimension(s)", "have 2"},
+                           [&](Context& context) {
+                             const auto cells = context.region(Rect2{{0, 0}, {1, 3}}, mass);
+                             context.attach(context.blocks(cells, {1, 2}), mass,
+                                            [&](Point1 /*colour*/) { return memory.data(); });
+                           });
+  expect_error<UsageError>(small_machine(), {"attach at", "region 0[blocks 0]", "uses the context"},
+                           [&](Context& context) {
+                             const auto cells = context.region(Rect1{0, 7}, mass);
+                             context.attach(context.blocks(cells, 2), mass, [&](Point1 /*colour*/) {
+                               context.attach(cells, mass, memory.data());
+                               return memory.data();
+                             });
+                           });
+}
+
+TEST(DataErrors, ATaskAttachesNothingToItsArguments) {
+  std::array<double, 8> memory{};
+  const Task task{"task", [&](Context& context, ReadWrite<double> x) {
+                    const auto halves = context.blocks(x.region(), 2);
+                    context.attach(halves, mass, [&](Point1 colour) {
+                      return &memory[static_cast<std::size_t>(4 * colour[0])];
+                    });
+                  }};
+  expect_error<TaskFailed>(small_machine(), {"attach at", "made by another context"},
+                           [&](Context& context) {
+                             const auto cells = context.region(Rect1{0, 7}, mass);
+                             context.launch(task, cells[mass]);
+                             context.fence();
+                           });
+}
+
+TEST(DataErrors, PartitionsThatEndWhileTheirPiecesAreAttached) {
+  std::array<double, 8> memory{};
+  Runtime runtime(small_machine());
+  runtime.run([&](Context& context) {
+    const auto cells = context.region(Rect1{0, 7}, mass);
+    const auto halves = context.blocks(cells, 2);
+    context.attach(halves, mass,
+                   [&](Point1 colour) { return &memory[static_cast<std::size_t>(4 * colour[0])]; });
+    context.destroy(halves);
+    context.fill(cells, mass, 2.0);
+    context.detach(context.blocks(cells, 2), mass);  // as those of equal points have
+    EXPECT_EQ(memory[7], 2.0);
+  });
+}
+
 TEST(DataErrors, AttachedMemory) {
   std::array<double, 8> memory{};
   expect_error<UsageError>(small_machine(), {"region 0", "'mass'", "attached already"},

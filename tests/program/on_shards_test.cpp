@@ -494,6 +494,56 @@ TEST(OnShards, MemoryIsAttachedByPieces) {
   });
 }
 
+/// Pieces that are attached until their region or the program ends; those of a shard that has none; failures of several
+/// shards, of which all are told the first first.
+TEST(OnShards, AttachedPiecesEndWithTheirRegion) {
+  Shards shards(3, 4);
+  shards.run([](Runtime& runtime, shard::ShardId shard) {
+    static constexpr Field<int> a{"a"}, b{"b"};
+    const Task fails{
+        "fails", [](Write<int>, int number) { throw std::runtime_error(std::to_string(number)); }};
+    const auto text = [](const std::function<void()>& call) -> std::string {
+      try {
+        call();
+      } catch (const TaskFailed& failed) {
+        return std::string(failed.what()).substr(std::string(failed.what()).size() - 1);
+      }
+      return "none";
+    };
+    std::map<Coord, std::vector<int>> of_a, of_b, left;
+    runtime.run([&](Context& context) {
+      const auto memory = [](std::map<Coord, std::vector<int>>& mine) {
+        return [&mine](Point1 colour) {
+          return mine.try_emplace(colour[0], 2, 5).first->second.data();
+        };
+      };
+      const auto cells = context.region(Rect1{0, 5}, a, b);
+      const auto parts = context.blocks(cells, 3);
+      context.attach(parts, a, memory(of_a));
+      context.attach(parts, b, memory(of_b));
+      context.launch(fails, parts(2)[a], 1);
+      context.launch(fails, parts(0)[a], 2);
+      EXPECT_EQ(text([&] { context.detach(parts, a); }), "1");
+      EXPECT_EQ(text([&] { context.fence(); }), "2");
+      EXPECT_EQ(text([&] { context.fence(); }), "none");
+      context.launch(fails, parts(1)[b], 3);
+      EXPECT_EQ(text([&] { context.destroy(cells); }), "3");
+
+      const auto none = context.region(Rect2{{0, 0}, {3, 3}}, a);
+      const auto no_parts = Partition<2>(context.make_explicit(none, {}));
+      context.attach(no_parts, a, [](Point1) -> int* { return nullptr; });
+      context.detach(no_parts, a);
+      const auto few = context.region(Rect1{0, 1}, a);
+      context.attach(context.blocks(few, 1), a, memory(left),
+                     Sharding::function("last", [](const Point3&, const Rect3&, ShardId all,
+                                                   std::uint64_t) { return all - 1; }));
+      context.fill(few, a, 9);
+    });
+    EXPECT_EQ(left.size(), shard == 2 ? 1u : 0u);
+    for (const auto& [colour, values] : left) EXPECT_EQ(values, (std::vector<int>{9, 9}));
+  });
+}
+
 /// While the program has an access open, launches use points beside it, so the instance of the field grows.
 TEST(OnShards, AnInstanceGrowsWhileAnAccessIsOpen) {
   Shards shards(2, 1);

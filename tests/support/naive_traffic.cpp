@@ -180,6 +180,7 @@ void NaiveTraffic::reduce_together(const std::vector<int>& makers) {
   for (int shard = 1; shard < shards_; ++shard) {
     const int end = shard + (shard & -shard);  // the first that is not below
     std::vector<bool> there;
+    there.reserve(makers.size());
     for (const int maker : makers) there.push_back(maker >= shard && maker < end);
     messages_[{shard, shard & (shard - 1)}].push_back(
         {Kind::future, 0, 8 + subtrees(there, 0, there.size()) * (8 + future_bytes)});

@@ -9,10 +9,12 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "net/in_process.hpp"
+#include "refrain/task.hpp"
 #include "support/random.hpp"
 
 namespace refrain::replication {
@@ -78,6 +80,21 @@ std::vector<Call> random_calls(test::Random& random, int most = 40) {
     calls.push_back({"call " + std::to_string(random.below(3)),
                      static_cast<std::uint32_t>(random.below(5)), random.next() % 4});
   return calls;
+}
+
+// Doubles with few digits differ in their high bits alone.
+TEST(CallHash, TellsValuesOfOneLaunchApart) {
+  using Slot = refrain::detail::ValueSlot<double>;
+  using Values = std::tuple<Slot, Slot, Slot>;
+  std::set<std::uint64_t> hashes;
+  const auto value = [](int n) { return Slot{std::in_place_index<0>, static_cast<double>(n)}; };
+  for (int a = -8; a <= 8; ++a)
+    for (int b = -8; b <= 8; ++b)
+      for (int c = -8; c <= 8; ++c) {
+        const Values values{value(a), value(b), value(c)};
+        const std::uint64_t hash = refrain::detail::argument_ops<Values>.hash(&values);
+        EXPECT_TRUE(hashes.insert(hash).second) << a << ' ' << b << ' ' << c;
+      }
 }
 
 // A value, which is put in before the call's token: no two pairs make the same of a state.
