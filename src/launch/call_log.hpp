@@ -56,7 +56,7 @@ class CallLog {
     hash_.add(name.hash());
   }
   /// So does a launch, whose token, which is added later, has the name of the task; and what it gives the task by value.
-  /// One that is refused has no token: whoever makes it, nothing follows from what it says.
+  /// One that is refused may have no token: refused() says its name.
   void begin_launch(const char* name, const Where& where) noexcept {
     end_call();
     if (left_ == 0) [[unlikely]]
@@ -65,6 +65,10 @@ class CallLog {
     note(name, where);
   }
   void put_values(std::uint64_t hash) { hash_.put(hash); }
+  /// The call that has begun throws an error, which all shards have.
+  void refused() {
+    if (call_->name != nullptr) hash_.add(CallName::kept(call_->name).hash());
+  }
   /// Of the call that has begun, something that has to be the same on every shard.
   void add(std::uint64_t word) { hash_.add(word); }
 

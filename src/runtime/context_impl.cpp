@@ -141,6 +141,7 @@ void ContextImpl::check_shared(const Error& error) const {
   if (dynamic_cast<const OutOfMemory*>(&error) != nullptr ||
       dynamic_cast<const Deadlock*>(&error) != nullptr)
     replicated->end_run(std::current_exception());
+  if (call_log != nullptr) call_log->refused();
 }
 
 void ContextImpl::break_down(const std::function<std::string()>& who) {

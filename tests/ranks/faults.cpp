@@ -199,6 +199,15 @@ const std::map<std::string, std::function<void(World&)>>& modes() {
                       Sharding::function("wrong", [](const Point3&, const Rect3&, ShardId shards,
                                                      std::uint64_t) { return shards; }));
        }},
+      {"refused",
+       [](World& w) {
+         const auto past = w.blocks.at(shift(1));
+         try {
+           if (w.odd) w.ctx.launch(add, 6, past[Cell::a]);
+           else w.ctx.launch(set, 6, past[Cell::a], 1.0);
+         } catch (const UsageError&) {}
+         w.ctx.fence();
+       }},
       // Functions that are not pure: by the process, and by how often they were asked.
       {"projection",
        [](World& w) {

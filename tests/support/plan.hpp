@@ -165,11 +165,10 @@ struct Statement {
   int shape = 0;  ///< create
   PartitionSpec partition;
   LaunchSpec launch;
-  RequirementSpec source;  ///< copy
-  RequirementSpec
-      target;           ///< fill, fill_future, copy, access, attach: may be partitioned, by pieces
-  MemoryLayout memory;  ///< attach
-  int future = -1;      ///< fill_future, get, reduce: the future read
+  RequirementSpec source;   ///< copy
+  RequirementSpec target;   ///< fill, fill_future, copy, access, attach (perhaps by pieces)
+  MemoryLayout memory;      ///< attach
+  int future = -1;          ///< fill_future, get, reduce: the future read
   OpKind op = OpKind::sum;  ///< reduce
   std::uint64_t salt = 0;   ///< fill, access, attach: makes the values
 };
