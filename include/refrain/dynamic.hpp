@@ -19,6 +19,7 @@
 #include "refrain/accessor.hpp"
 #include "refrain/future.hpp"
 #include "refrain/machine.hpp"
+#include "refrain/packing.hpp"
 #include "refrain/region.hpp"
 
 namespace refrain {
@@ -136,6 +137,8 @@ struct ResultType {
   std::size_t size = 0;
   std::size_t alignment = 1;
   void (*destroy)(void* value) = nullptr;  ///< null: trivially destructible
+  /// How it is sent to other processes that run the program. Null: as its bytes, and where it has a destructor not at all.
+  const ValuePacking* packing = nullptr;
 };
 
 namespace detail {

@@ -283,8 +283,10 @@ ResultType result_type() {
     return {};
   } else {
     ResultType type{sizeof(R), alignof(R), nullptr};
-    if constexpr (!std::is_trivially_destructible_v<R>)
+    if constexpr (!std::is_trivially_destructible_v<R>) {
       type.destroy = [](void* value) { static_cast<R*>(value)->~R(); };
+      if constexpr (Packable<R>) type.packing = &value_packing<R>;
+    }
     return type;
   }
 }

@@ -473,8 +473,10 @@ const analysis::Instance& instance_of(const PhysicalArgument& argument) {
 
 void return_zeros(const TaskFrame& frame) {
   const auto& running = static_cast<const RunningTask&>(*frame.source);
-  if (frame.result != nullptr)
-    std::memset(frame.result, 0, running.record().plan->task->result().size);
+  const ResultType& type = running.record().plan->task->result();
+  if (type.destroy != nullptr)
+    throw UsageError("in a dry run results are zeros, and this one has a destructor");
+  if (frame.result != nullptr) std::memset(frame.result, 0, type.size);
 }
 
 void run_body(TaskPayload& payload, exec::Execution& execution) {

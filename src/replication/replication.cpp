@@ -218,10 +218,11 @@ std::shared_ptr<runtime::ReplicatedPlan> Replication::plan(const LaunchPlan& pla
   made->group = plan.group;
   made->sharding = plan.group ? sharding_ : Sharding();
   made->token = runtime::token_of(request, false) ^ made->sharding.id();
-  if (request.task->result().destroy != nullptr)
+  const ResultType& result = request.task->result();
+  if (result.destroy != nullptr && result.packing == nullptr)
     throw UsageError(runtime::launch_name(request) +
-                     ": its result has a destructor, so it cannot be sent as bytes to the other "
-                     "processes that run the program");
+                     ": its result has a destructor and no refrain::Packing, so it cannot be sent "
+                     "to the other processes that run the program");
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
     const Requirement& r = request.requirements[i];
     const AnyRegion whole = whole_of(r);

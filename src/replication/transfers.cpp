@@ -178,34 +178,66 @@ struct FutureValues {
   KnownFailures* failures;
 };
 
-void settle(refrain::detail::FutureState& state, std::size_t rank,
-            std::span<const std::byte> value) {
-  std::memcpy(state.storage(rank), value.data(), value.size());
-  state.constructed(rank);
+/// Of a value in a message; of one that is packed, at least.
+std::size_t size_of(const ResultType& type) { return type.packing == nullptr ? type.size : 0; }
+
+void write_value(Writer& to, const refrain::detail::FutureState& state, std::size_t rank) {
+  const ResultType& type = state.type();
+  if (type.packing == nullptr)
+    return to.bytes({static_cast<const std::byte*>(state.value(rank)), type.size});
+  Packer packer;
+  type.packing->pack(packer, state.value(rank));
+  to.number(packer.packed().size());
+  to.bytes(packer.packed());
+}
+
+/// Makes the value that write_value() has written.
+void read_value(Reader& from, refrain::detail::FutureState& state, std::size_t rank) {
+  const ResultType& type = state.type();
+  if (type.packing == nullptr) {
+    std::memcpy(state.storage(rank), from.bytes(type.size).data(), type.size);
+  } else {
+    Unpacker unpacker(from.bytes(from.number()));
+    type.packing->unpack(unpacker, state.storage(rank));
+    state.constructed(rank);
+    if (unpacker.left() > 0)
+      throw UsageError("Unpacker: " + std::to_string(unpacker.left()) +
+                       " bytes left: a type is not unpacked as it was packed");
+  }
   state.finish(rank);
+}
+
+/// Settles values, or their failures.
+void read_values(const FutureValues& values, refrain::detail::FutureState& into, Reader from) {
+  for (const std::size_t rank : values.ranks) {
+    if (from.number() == 0) {
+      read_value(from, into, rank);
+    } else {
+      from.bytes(size_of(into.type()));
+      into.fail(rank, values.failures->read(from));
+    }
+  }
+  if (!from.at_end()) throw net::WrongMessage();
 }
 
 void run_send_future(Node& node, Execution& execution) {
   auto& values = node.payload_as<FutureValues>();
   if (execution.failure == nullptr) {
     const refrain::detail::FutureState& state = *values.future.state();
-    Writer writer, trailer;
-    const std::vector<std::byte> none(state.type().size);
+    Writer writer;
+    const std::vector<std::byte> none(size_of(state.type()));
     for (std::size_t rank = 0; rank < values.ranks.size(); ++rank) {
       const FailureRef& failure = state.failure(rank);
       writer.number(failure != nullptr ? 1 : 0);
-      if (failure != nullptr) {
+      if (failure == nullptr) {
+        write_value(writer, state, rank);
+      } else {
         writer.bytes(none);
-        values.failures->write(trailer, failure);
-        if (values.whole.valid()) values.whole.state()->fail(values.ranks[rank], failure);
-        continue;
+        values.failures->write(writer, failure);
       }
-      const std::span value(static_cast<const std::byte*>(state.value(rank)), state.type().size);
-      writer.bytes(value);
-      if (values.whole.valid()) settle(*values.whole.state(), values.ranks[rank], value);
     }
-    writer.bytes(trailer.bytes());
     for (const net::Header& header : values.headers) values.mailbox->send(header, {writer.bytes()});
+    if (values.whole.valid()) read_values(values, *values.whole.state(), Reader(writer.bytes()));
   }
   values.~FutureValues();
 }
@@ -215,16 +247,7 @@ net::Header header_of(const FutureValues& values) {
 }
 
 void take_in(const FutureValues& values, const net::Message& message) {
-  refrain::detail::FutureState& state = *values.future.state();
-  Reader reader(message.bytes());
-  Reader trailer(message.bytes().subspan(Transfers::bytes_of(values.future, values.ranks.size())));
-  for (const std::size_t rank : values.ranks) {
-    const bool has_failed = reader.number() != 0;
-    const std::span<const std::byte> value = reader.bytes(state.type().size);
-    if (has_failed) state.fail(rank, values.failures->read(trailer));
-    else settle(state, rank, value);
-  }
-  if (!trailer.at_end()) throw net::WrongMessage();
+  read_values(values, *values.future.state(), Reader(message.bytes()));
 }
 
 /// What comes from a shard below.
@@ -427,7 +450,7 @@ analysis::FoldPayload& Transfers::give(const exec::NodeRef& reducer,
 // --- futures -------------------------------------------------------------------------------------------
 
 std::size_t Transfers::bytes_of(const AnyFuture& future, std::size_t values) {
-  return values * (sizeof(std::uint64_t) + future.state()->type().size);
+  return values * (sizeof(std::uint64_t) + size_of(future.state()->type()));
 }
 
 void Transfers::send(const AnyFuture& future, const AnyFuture& whole,

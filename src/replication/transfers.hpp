@@ -4,7 +4,7 @@
 // A message of values has these in the order of the points' boxes, and, if some points have failures in place of values,
 // a list of them behind (replication/wire.hpp). A message of contributions has a section for each launch point that gives
 // some; it is sent when the last of them has been written. One of futures says of each value whether it has failed; the
-// failures are behind.
+// failure is behind its place.
 //
 // Threads: the context's makes the operations, and numbers their messages in the order of the program's calls. They run
 // on any thread; a message is taken in on the thread that polls, while the operation that awaits it is under way, so
@@ -96,7 +96,7 @@ class Transfers {
                               std::size_t section, const data::IndexSpaceRef& points,
                               const analysis::Origin& origin);
 
-  /// How many values of a future take, where none has failed.
+  /// What values of a future take at least: more, where some have failed or are packed.
   [[nodiscard]] static std::size_t bytes_of(const AnyFuture& future, std::size_t values);
   /// Sends all values of a future to others, and puts them into `whole`, if it is valid, at these ranks; and receives some.
   void send(const AnyFuture& future, const AnyFuture& whole, std::vector<std::size_t> ranks,

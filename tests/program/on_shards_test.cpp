@@ -254,6 +254,53 @@ TEST(OnShards, TheValuesOfAGroupAreSentOnce) {
   for (const auto& [pair, all] : messages) EXPECT_EQ(all.size(), 1u);
 }
 
+/// They are packed. Failures come in their places.
+TEST(OnShards, ResultsMayOwnMemory) {
+  for (const shard::ShardId shards : {1u, 2u, 5u}) {
+    Shards(shards, shards).run([](Runtime& runtime, shard::ShardId /*shard*/) {
+      runtime.run([](Context& context) {
+        const Task digits{"digits", [](Point<1> p) {
+                            if (p[0] == 4) throw std::runtime_error("four");
+                            return std::vector<std::string>(static_cast<std::size_t>(p[0]),
+                                                            std::string(20, '7'));
+                          }};
+        const Task join{"join", [](const std::vector<std::string>& words) {
+                          std::string all;
+                          for (const std::string& word : words) all += word;
+                          return all;
+                        }};
+        const auto words = context.launch(digits, 9);
+        for (std::size_t i = 0; i < 9; ++i) {
+          if (i == 4) EXPECT_THROW(static_cast<void>(words.get(i)), TaskFailed);
+          else EXPECT_EQ(words.get(i), std::vector<std::string>(i, std::string(20, '7')));
+        }
+        const auto three = context.launch(join, std::vector<std::string>{"a", "b", "c"});
+        const auto longer = context.launch(
+            Task{"twice", [](const std::string& text) { return text + text; }}, 3, three);
+        EXPECT_EQ(longer.get(2), "abcabc");
+        EXPECT_EQ(three.get(), "abc");
+      });
+    });
+  }
+}
+
+/// A type with a destructor that nobody can pack.
+TEST(OnShards, ResultsThatCannotBePackedAreRefused) {
+  Shards(2, 1).run([](Runtime& runtime, shard::ShardId /*shard*/) {
+    runtime.run([](Context& context) {
+      const Task owner{"owner", [] { return std::make_unique<int>(7); }};
+      try {
+        context.launch(owner);
+        ADD_FAILURE();
+      } catch (const UsageError& error) {
+        const std::string text = error.what();
+        EXPECT_TRUE(text.starts_with("task 'owner' launched at ")) << text;
+        EXPECT_NE(text.find("no refrain::Packing"), std::string::npos) << text;
+      }
+    });
+  });
+}
+
 /// None sends it to all the others.
 TEST(OnShards, AValueGoesToAllByATree) {
   Shards shards(8, 1);
