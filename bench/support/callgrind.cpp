@@ -13,7 +13,8 @@
 #include <valgrind/callgrind.h>
 #define REFRAIN_BENCH_CALLGRIND 1
 #else
-#define CALLGRIND_TOGGLE_COLLECT
+#define CALLGRIND_START_INSTRUMENTATION
+#define CALLGRIND_STOP_INSTRUMENTATION
 #define REFRAIN_BENCH_CALLGRIND 0
 #endif
 
@@ -61,9 +62,9 @@ int run_quietly(const std::vector<std::string>& command) {
 
 }  // namespace
 
-Collect::Collect() { CALLGRIND_TOGGLE_COLLECT; }
+Collect::Collect() { CALLGRIND_START_INSTRUMENTATION; }
 
-Collect::~Collect() { CALLGRIND_TOGGLE_COLLECT; }
+Collect::~Collect() { CALLGRIND_STOP_INSTRUMENTATION; }
 
 bool can_count_instructions() {
   return REFRAIN_BENCH_CALLGRIND != 0 && run_quietly({"valgrind", "--version"}) == 0;
@@ -76,7 +77,7 @@ std::optional<std::int64_t> count_instructions(const std::string& program,
   std::vector<std::string> command{"valgrind",
                                    "--tool=callgrind",
                                    "--quiet",
-                                   "--collect-atstart=no",
+                                   "--instr-atstart=no",
                                    "--callgrind-out-file=" + path,
                                    program};
   command.insert(command.end(), arguments.begin(), arguments.end());

@@ -1,8 +1,8 @@
 #pragma once
 // Instruction counts through valgrind's callgrind: exact, repeatable to a few parts in a million, and
 // so the right measure for "does the cost per task grow". A program counts itself: the benchmark
-// runs its own executable again under callgrind with collection switched off, and the code to be
-// counted stands between the two calls of Collect. Outside of valgrind Collect costs nothing worth
+// runs its own executable again under callgrind with instrumentation switched off, and the code to
+// be counted stands between the two calls of Collect. Outside of valgrind Collect costs nothing worth
 // naming. One thread.
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Collect {
 bool can_count_instructions();
 
 /// Runs `program arguments...` under callgrind and returns the instructions collected; nothing when
-/// the run fails. Some fifty times slower than a plain run; threads are serialised.
+/// the run fails. What is counted runs some fifty times slower, the rest some five times; threads are serialised.
 std::optional<std::int64_t> count_instructions(const std::string& program,
                                                const std::vector<std::string>& arguments);
 
