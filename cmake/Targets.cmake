@@ -97,6 +97,23 @@ function(refrain_command_lines test target list)
   set(refrain_tests "${names}" PARENT_SCOPE)
 endfunction()
 
+# refrain_launchers(<variable>): the command of each kind of MPI whose ranks tests may start. None under a sanitizer: MPI's
+# libraries are no friends of theirs.
+function(refrain_launchers variable)
+  set(launchers)
+  foreach(kind openmpi mpich)
+    find_program(REFRAIN_MPIEXEC_${kind} mpiexec.${kind})
+    if(TARGET refrain_net_${kind} AND REFRAIN_MPIEXEC_${kind} AND NOT REFRAIN_SANITIZE)
+      list(APPEND launchers ${REFRAIN_MPIEXEC_${kind}})
+    endif()
+  endforeach()
+  set(${variable} "${launchers}" PARENT_SCOPE)
+endfunction()
+
+# Of tests that start ranks: Open MPI as root, in a container, and on machines with few cores.
+set(refrain_launched OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_mpi_yield_when_idle=1)
+
 # A Python with NumPy. Debian's interpreter first: another one may come first in PATH and not see Debian's packages.
 function(refrain_find_numpy)
   find_program(REFRAIN_NUMPY_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH DOC "A Python with NumPy 1.24, for tests")
