@@ -19,12 +19,14 @@
 
 namespace apps {
 
-/// How many threads issue or execute, the launching one included: "2 threads".
+/// How many threads issue or execute, the launching one included: "2 threads", "2 threads on each of 3 ranks".
 inline std::string threads_of(const refrain::Options& options) {
   int threads = static_cast<int>(std::thread::hardware_concurrency());
   if (options.workers >= 0) threads = options.workers + 1;
   if (options.schedule || threads < 1) threads = 1;
-  return std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  const unsigned ranks = refrain::processes().ranks;
+  return std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+         (ranks == 1 ? "" : " on each of " + std::to_string(ranks) + " ranks");
 }
 
 /// For options that count things.

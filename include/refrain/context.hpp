@@ -88,7 +88,7 @@ class Context : private detail::Launcher {
   void destroy(const AnyPartition& partition, Where where = Where::current());
   /// Ends a region from where the order of the program's calls does not say when, as a finaliser does
   /// that a garbage collector calls. Where several processes run the program, each may call it at another
-  /// time: once all have, the region ends, in all of them at the same call, some 5,000 calls of the
+  /// time: once all have, the region ends, in all of them at the same call, some thousand calls of the
   /// program later ("Dynamic control replication", section 4.3). Where nobody checks that all make the
   /// same calls (Options::check_determinism) it ends with the program. Errors of tasks are told as by
   /// Owned. UsageError as destroy, for a region with memory attached, and for one given up already.

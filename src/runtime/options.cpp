@@ -263,7 +263,7 @@ const std::vector<Flag>& flags() {
         [](const O& o) {
           return o.check_determinism == 0 ? "off" : std::to_string(o.check_determinism);
         }},
-       "of several processes: look after so many calls whether all make the same (256)"},
+       "of several processes: look after so many calls whether all make the same (1024)"},
       {"hang-after", whole(&O::hang_after, 0, million),
        "of several processes: the run ends when one waits for so many seconds; 0: it may (0)"},
       {"shard",

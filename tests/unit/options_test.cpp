@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
+
+#include "base/text.hpp"
 #include "refrain/error.hpp"
 #include "refrain/runtime.hpp"
+#include "runtime/runtime_impl.hpp"
 #include "support/arguments.hpp"
 
 namespace refrain {
@@ -153,6 +157,22 @@ TEST(Options, HelpListsEveryFlag) {
   for (const char* name : {"workers", "window", "machine", "mapper", "schedule", "check", "stats",
                            "timeline", "graph", "graph-calculus", "explain", "help"})
     EXPECT_NE(help.find("--refrain:" + std::string(name)), std::string::npos) << name;
+}
+
+TEST(Options, HelpSaysTheNumbersThatAreTheDefaults) {
+  const std::string help = flags_help();
+  int numbers = 0;
+  for (const net::Item& item : runtime::items_of(Options())) {
+    const std::size_t at = help.find(item.name);
+    ASSERT_NE(at, std::string::npos) << item.name;
+    const std::string line = help.substr(at, help.find('\n', at) - at);
+    const std::size_t opened = line.rfind('(');
+    if (opened == std::string::npos || !std::isdigit(line[opened + 1])) continue;
+    ++numbers;
+    const std::string said = line.substr(opened + 1, line.size() - opened - 2);
+    EXPECT_EQ(std::to_string(parse_size(said).value_or(0)), item.value) << line;
+  }
+  EXPECT_GE(numbers, 8);
 }
 
 }  // namespace
