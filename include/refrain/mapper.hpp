@@ -57,6 +57,7 @@ struct MappingInput {
   std::size_t points = 1;  ///< number of points of the launch
   std::size_t rank = 0;    ///< which of them is asked about
   Point<3> point{};
+  Rect<3> bounds{};  ///< the smallest box around the points of the launch
   std::span<const MappingArgument> arguments;
   std::span<const ProcessorKind> variants;  ///< kinds the task has a body for and the machine has
   const Machine* machine = nullptr;

@@ -27,6 +27,11 @@ struct Options {
   std::string machine;
   /// The mapper by name; "default" is the only one so far.
   std::string mapper = "default";
+  /// A file with rules that say where tasks run and their data lies (docs/mapping.md); they take the place of any mapper
+  /// of the program (empty: none).
+  std::string mapping;
+  /// Write to this file, as such rules, where tasks ran and their data lay (empty: do not).
+  std::string write_mapping;
   /// Run everything interleaved on one thread, in the order that this seed decides.
   std::optional<std::uint64_t> schedule;
   /// Check every access against its region's bounds and its task's privileges.

@@ -56,7 +56,8 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// The mapper for all runs from now on (default: the one that the options name). Not while one runs.
+  /// The mapper for all runs from now on (default: the one that the options name). Not while one runs. A mapping file
+  /// (Options::mapping) stays in its place.
   void set_mapper(std::unique_ptr<Mapper> mapper);
 
   /// Runs `program` and waits for everything it launched. Regions that it did not destroy end here.

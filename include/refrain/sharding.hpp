@@ -44,6 +44,8 @@ class Sharding {
   [[nodiscard]] ShardId ask(const Point<3>& point, const Rect<3>& bounds, ShardId shards) const {
     return function_(point, bounds, shards, key_);
   }
+  /// Of tiles: the number of the one that has the point, in row-major order. `bounds`: the smallest box around the domain.
+  [[nodiscard]] std::uint64_t tile_of(const Point<3>& point, const Rect<3>& bounds) const;
   /// The same in every process.
   [[nodiscard]] std::uint64_t id() const;
   /// "blocked", "cyclic", "tiled (2, 2, 1)", the name of a function; for messages.

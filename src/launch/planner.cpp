@@ -170,9 +170,17 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
     if (machine.has(variant.kind)) variants.push_back(variant.kind);
   }
   std::vector<MappingArgument> arguments(plan.requirements.size());
-  MappingInput input{
-      plan.info.name, request.where, plan.group, plan.dim(), plan.points.domain->volume(), 0, {},
-      arguments,      variants,      &machine};
+  MappingInput input{plan.info.name,
+                     request.where,
+                     plan.group,
+                     plan.dim(),
+                     plan.points.domain->volume(),
+                     0,
+                     {},
+                     plan.points.domain->bounds(),
+                     arguments,
+                     variants,
+                     &machine};
   if (Listener* listener = context.runtime.listener(Events::decisions)) listener->asked(plan);
   answers.resize(std::max(answers.size(), plan.own.points.size()));
   for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {

@@ -47,6 +47,13 @@ void TaskSlots::give_back(const std::string& name, std::uint32_t slot) {
   if (entry->second.free.size() == entry->second.next) names_.erase(entry);
 }
 
+std::vector<std::string> TaskSlots::names() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : names_) names.push_back(name);
+  return names;
+}
+
 namespace {
 
 std::vector<TaskVariant> checked(const std::string& name, std::vector<TaskVariant> variants,

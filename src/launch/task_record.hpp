@@ -32,13 +32,15 @@ class TaskSlots {
 
   std::uint32_t take(const std::string& name);
   void give_back(const std::string& name, std::uint32_t slot);
+  /// Of the tasks that there are.
+  [[nodiscard]] std::vector<std::string> names() const;
 
  private:
   struct Name {
     std::uint32_t next = 0;
     std::vector<std::uint32_t> free;
   };
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, Name> names_;
 };
 

@@ -17,6 +17,7 @@
 #include "base/text.hpp"
 #include "refrain/error.hpp"
 #include "report/listeners.hpp"
+#include "report/mapping_record.hpp"
 #include "runtime/runtime_impl.hpp"
 
 namespace refrain {
@@ -187,6 +188,9 @@ const std::vector<Flag>& flags() {
        "run on the machine described (this machine as found)"},
       {"mapper", text(&O::mapper, "NAME", "default"),
        "who decides where tasks run and data lies (default)"},
+      {"mapping", text(&O::mapping, "FILE", "a mapping file"), "map by the rules of a file"},
+      {"write-mapping", report<runtime::MappingRecord>(&O::write_mapping, Events::decisions),
+       "write how the run was mapped, as such a file"},
       {"schedule",
        {"SEED", "a whole number from 0 to 2^64-1",
         [](O& o, std::string_view seed) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/new_file.hpp"
+#include "mapping/mapping_file.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 #include "report/listeners.hpp"
@@ -60,6 +61,12 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     add(std::move(explanation),
         {Events::execution, Events::graph, Events::decisions, Events::recordings}, write);
   }
+  if (const mapping::MappingFile* file = runtime.mapping_file())
+    writers_.emplace_back([this, file](const Totals&, bool at_the_end) {
+      if (!at_the_end) return;
+      file->check_tasks(runtime_.task_slots()->names());
+      std::fputs(file->unused().c_str(), stderr);
+    });
   if (options.stats) {
     check_writable("stats", options.stats_file);
     writers_.emplace_back([this](const Totals& totals, bool) { write_statistics(totals); });

@@ -136,7 +136,14 @@ World World::of_process(const Options& options) {
 RuntimeImpl::RuntimeImpl(Options options, World world)
     : RuntimeCore{for_world(checked(options), world), read_warm_start(options),
                   load_machine(options.machine)} {
-  mapper_ = mapping::make_mapper(options_.mapper);
+  if (options_.mapping.empty()) {
+    mapper_ = mapping::make_mapper(options_.mapper);
+  } else {
+    auto file = std::make_unique<mapping::MappingFile>(
+        JsonFile::read(options_.mapping, "mapping file"), options_.mapping, machine_);
+    mapping_file_ = file.get();
+    mapper_ = std::move(file);
+  }
   executor_ = world.executor ? std::move(world.executor) : make_executor(options_, machine_);
   task_slots_ = world.task_slots ? world.task_slots : detail::TaskSlots::process();
   if (world.mailbox != nullptr && world.mailbox->ranks() > 1) {
@@ -167,7 +174,7 @@ void RuntimeImpl::set_mapper(std::unique_ptr<Mapper> mapper) {
   if (program_ != nullptr)
     fail("set_mapper", "a program runs, and has asked the mapper '{}' already; set it before run()",
          mapper_->name());
-  mapper_ = std::move(mapper);
+  if (mapping_file_ == nullptr) mapper_ = std::move(mapper);
 }
 
 RuntimeImpl::Program::Program(RuntimeImpl& runtime, const char* call) : runtime_(runtime) {

@@ -18,6 +18,7 @@
 #include "data/layout.hpp"
 #include "launch/listener.hpp"
 #include "launch/runtime_core.hpp"
+#include "mapping/mapping_file.hpp"
 #include "net/agreement.hpp"
 #include "refrain/runtime.hpp"
 #include "replay/trace_execution.hpp"
@@ -168,6 +169,8 @@ class RuntimeImpl final : public RuntimeCore {
     return ranks_ == nullptr ? machine_ : ranks_->machine(machine_);
   }
   void set_mapper(std::unique_ptr<Mapper> mapper);
+  /// The mapper, where it is one; else null.
+  [[nodiscard]] const mapping::MappingFile* mapping_file() const { return mapping_file_; }
   /// The counters of a context that ends. Any thread.
   void add(const ContextImpl& context);
   /// Sums over the contexts that have ended and the program's (on the thread that runs it).
@@ -183,6 +186,7 @@ class RuntimeImpl final : public RuntimeCore {
   Attachments attachments_;
   std::unique_ptr<replication::Ranks> ranks_;
   std::unique_ptr<Reports> reports_;
+  const mapping::MappingFile* mapping_file_ = nullptr;  ///< the mapper's
   /// While a program runs: its context, and whose thread it is (under thread_mutex_).
   ContextImpl* program_ = nullptr;
   mutable std::mutex thread_mutex_;

@@ -43,6 +43,17 @@ Sharding Sharding::function(std::string name, Function f, std::uint64_t key) {
   return sharding;
 }
 
+std::uint64_t Sharding::tile_of(const Point<3>& point, const Rect<3>& bounds) const {
+  std::uint64_t number = 0;
+  for (int d = 0; d < 3; ++d) {
+    const auto length = static_cast<std::uint64_t>(bounds.hi[d] - bounds.lo[d] + 1);
+    const auto from = static_cast<std::uint64_t>(point[d] - bounds.lo[d]);
+    const auto tiles = static_cast<ShardId>(std::min(static_cast<std::uint64_t>(grid_[d]), length));
+    number = number * tiles + shard::shard_in_runs(length, from, tiles);
+  }
+  return number;
+}
+
 std::uint64_t Sharding::id() const {
   const struct {
     std::uint64_t kind;
@@ -121,16 +132,8 @@ ShardId shard_of(const Sharding& sharding, const IndexSpace& domain, const Point
       if (sharding.kind() == Sharding::Kind::cyclic) return static_cast<ShardId>(*rank % shards);
       return shard_in_runs(domain.volume(), *rank, shards);
     }
-    case Sharding::Kind::tiled: {
-      const Point<3> count = tiles_of(domain.bounds(), sharding.grid());
-      std::uint64_t number = 0;
-      for (int d = 0; d < 3; ++d) {
-        const auto from = static_cast<std::uint64_t>(point[d] - domain.bounds().lo[d]);
-        const auto tiles = static_cast<ShardId>(count[d]);
-        number = number * tiles + shard_in_runs(extent(domain.bounds(), d), from, tiles);
-      }
-      return static_cast<ShardId>(number % shards);
-    }
+    case Sharding::Kind::tiled:
+      return static_cast<ShardId>(sharding.tile_of(point, domain.bounds()) % shards);
     case Sharding::Kind::function: break;
   }
   const ShardId shard = sharding.ask(point, domain.bounds(), shards);
