@@ -3,7 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace refrain::map_search {
@@ -15,6 +15,9 @@ constexpr std::int64_t our_files = 0x52664d73;
 /// Of the tables below. Files of another version are refused, not converted: a search can be made again.
 constexpr std::int64_t version = 1;
 
+constexpr const char* not_permitted =
+    "its permissions, those of its folder, or its file system forbid writing it";
+
 constexpr const char* tables = R"(
   CREATE TABLE space (fingerprint TEXT NOT NULL);
   CREATE TABLE runs (
@@ -23,7 +26,7 @@ constexpr const char* tables = R"(
     PRIMARY KEY (mapping, phase, number)) WITHOUT ROWID;
 )";
 
-void bind(sqlite3_stmt* statement, int at, const std::string& text) {
+void bind_text(sqlite3_stmt* statement, int at, const std::string& text) {
   sqlite3_bind_text(statement, at, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
 }
 
@@ -52,6 +55,8 @@ Database::Database(std::string file, const Space& space) : file_(std::move(file)
   database_.reset(opened);
   if (result != SQLITE_OK) fail();
   sqlite3_extended_result_codes(opened, 1);
+  // SQLite opens what it must not write for reading, and fails at the first lock without a reason.
+  if (sqlite3_db_readonly(opened, "main") == 1) throw DatabaseError(file_, not_permitted);
   // The first access takes the lock, and keeps it.
   execute("PRAGMA locking_mode = EXCLUSIVE");
   execute("BEGIN EXCLUSIVE");
@@ -76,7 +81,7 @@ void Database::make(const std::string& fingerprint_of_space) {
   execute(("PRAGMA user_version = " + std::to_string(version)).c_str());
   execute(tables);
   const Statement insert = prepare("INSERT INTO space VALUES (?)");
-  bind(insert.get(), 1, fingerprint_of_space);
+  bind_text(insert.get(), 1, fingerprint_of_space);
   if (sqlite3_step(insert.get()) != SQLITE_DONE) fail();
 }
 
@@ -97,7 +102,7 @@ void Database::check_owner(const std::string& fingerprint_of_space) const {
 
 std::vector<Run> Database::runs(const std::string& mapping, Phase phase) const {
   const Reset reset{select_.get()};
-  bind(select_.get(), 1, mapping);
+  bind_text(select_.get(), 1, mapping);
   sqlite3_bind_int(select_.get(), 2, static_cast<int>(phase));
   std::vector<Run> found;
   int result = SQLITE_OK;
@@ -118,14 +123,14 @@ std::vector<Run> Database::runs(const std::string& mapping, Phase phase) const {
 
 void Database::add(const std::string& mapping, Phase phase, std::size_t number, const Run& run) {
   const Reset reset{insert_.get()};
-  bind(insert_.get(), 1, mapping);
+  bind_text(insert_.get(), 1, mapping);
   sqlite3_bind_int(insert_.get(), 2, static_cast<int>(phase));
   sqlite3_bind_int64(insert_.get(), 3, static_cast<std::int64_t>(number));
-  bind(insert_.get(), 4, std::string(name(run.outcome)));
+  bind_text(insert_.get(), 4, std::string(name(run.outcome)));
   sqlite3_bind_double(insert_.get(), 5, run.seconds);
   sqlite3_bind_int64(insert_.get(), 6, static_cast<std::int64_t>(run.bytes));
   sqlite3_bind_double(insert_.get(), 7, run.cost);
-  bind(insert_.get(), 8, run.text);
+  bind_text(insert_.get(), 8, run.text);
   if (sqlite3_step(insert_.get()) != SQLITE_DONE) fail();
 }
 
@@ -155,10 +160,12 @@ void Database::fail() const {
       throw DatabaseError(file_,
                           "the disk is full; all measurements before are in the file, and the "
                           "search goes on from them once there is room");
-    case SQLITE_CANTOPEN:
-    case SQLITE_IOERR:
-      throw DatabaseError(file_, std::string(sqlite3_errmsg(database_.get())) + " (" +
-                                     std::strerror(sqlite3_system_errno(database_.get())) + ")");
+    case SQLITE_READONLY: throw DatabaseError(file_, not_permitted);
+    case SQLITE_CANTOPEN: {
+      const std::filesystem::path folder = std::filesystem::path(file_).parent_path();
+      const bool there = folder.empty() || std::filesystem::exists(folder);
+      throw DatabaseError(file_, there ? not_permitted : "its folder does not exist");
+    }
     default: throw DatabaseError(file_, sqlite3_errmsg(database_.get()));
   }
 }
