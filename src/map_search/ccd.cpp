@@ -23,7 +23,8 @@ class Descent {
       test(std::move(changed));
     }
     const std::vector<std::uint32_t> arguments = arguments_by_size(space_, task);
-    for (Kind processor = 0; processor < space_.processors.size(); ++processor) {
+    for (std::size_t k = 0; k < space_.processors.size(); ++k) {
+      const auto processor = static_cast<Kind>(k);
       if (arguments.empty()) {  // the paper's tasks all have some
         Mapping changed = best_;
         changed.processor[task] = processor;

@@ -61,7 +61,7 @@ std::unique_ptr<Technique> annealing(const Space& space) {
 }
 
 void ask(Technique& technique, const Space& space, Evaluations& evaluations, std::uint64_t seed) {
-  constexpr int enough = 1000;
+  constexpr int enough = 100;
   Random random(seed);
   Mapping unknown = first_mapping(space);
   Mapping next = starting_point(space);

@@ -32,7 +32,7 @@ class Technique {
 [[nodiscard]] std::unique_ptr<Technique> annealing(const Space& space);
 
 /// Asks a technique until the evaluations are over or all mappings are known. The starting point of section 4.1 comes
-/// first, so that nobody ends with less. When 1,000 proposals in a row were known, the next unknown mapping is taken in
+/// first, so that nobody ends with less. When 100 proposals in a row were known, the next unknown mapping is taken in
 /// the order of `advance`: so a small space comes to its end.
 void ask(Technique& technique, const Space& space, Evaluations& evaluations, std::uint64_t seed);
 

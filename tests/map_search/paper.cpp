@@ -71,6 +71,7 @@ struct Paper {
     F f = starting();
     double p = evaluate_mapping(f);
     std::vector<Edge> c;
+    c.reserve(space.overlaps.size());
     for (const Overlap& overlap : space.overlaps)
       c.push_back({overlap.bytes, {argument(overlap.a), argument(overlap.b)}});
     std::stable_sort(c.begin(), c.end(),
@@ -85,6 +86,7 @@ struct Paper {
         o[edge.second.second].insert(edge.second.first);
       }
       std::vector<int> by_runtime;
+      by_runtime.reserve(f.k.size());
       for (const auto& [t, k] : f.k) by_runtime.push_back(t);
       std::stable_sort(by_runtime.begin(), by_runtime.end(), [&](int a, int b) {
         return space.tasks[static_cast<std::size_t>(a)].seconds >

@@ -141,6 +141,7 @@ Program random_program(Random& random, double largest) {
   program.space = paper_machine(program.nodes);
   const int collections = random.between(1, 6);
   std::vector<std::uint64_t> bytes;
+  bytes.reserve(static_cast<std::size_t>(collections));
   for (int i = 0; i < collections; ++i) bytes.push_back(std::uint64_t{1} << random.between(12, 28));
   std::vector<std::vector<Use>> uses;
   for (int misses = 0; misses < 10;) {
@@ -149,6 +150,7 @@ Program random_program(Random& random, double largest) {
     std::vector<Use> own;
     std::set<int> different;
     for (int i = random.between(1, 4); i > 0; --i) different.insert(random.below(collections));
+    own.reserve(different.size());
     for (const int collection : different) own.push_back({collection, random.percent(30)});
     double touched = 0;
     for (const Use& use : own)
