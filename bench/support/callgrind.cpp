@@ -45,6 +45,7 @@ std::optional<std::int64_t> total_of(const std::string& path) {
 
 int run_quietly(const std::vector<std::string>& command) {
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   const pid_t child = fork();

@@ -50,6 +50,7 @@ void TaskSlots::give_back(const std::string& name, std::uint32_t slot) {
 std::vector<std::string> TaskSlots::names() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> names;
+  names.reserve(names_.size());
   for (const auto& [name, entry] : names_) names.push_back(name);
   return names;
 }

@@ -140,7 +140,8 @@ std::size_t deal(const Sharding& among, const MappingInput& input, std::size_t p
 struct MappingFile::Rule {
   struct Argument {
     JsonNode node;
-    std::optional<std::size_t> position = {};
+    static constexpr std::size_t kAny = ~std::size_t{0};
+    std::size_t position = kAny;
     std::string field = "*";
     std::vector<MemoryKind> memories = {};
     std::optional<Order> order = {};
@@ -149,7 +150,7 @@ struct MappingFile::Rule {
 
     Argument(const JsonNode& node, const Machine& machine);
     [[nodiscard]] bool is_meant(std::size_t at, const MappingArgument& argument) const {
-      return (!position || *position == at) && fits(field, argument.field);
+      return (position == kAny || position == at) && fits(field, argument.field);
     }
     void apply(const MappingInput& input, ProcessorId processor, ArgumentMapping& answer) const;
   };
@@ -233,20 +234,21 @@ ProcessorKind MappingFile::Rule::kind_for(const MappingInput& input) const {
 void MappingFile::Rule::check_arguments(const MappingInput& input) const {
   if (is_pattern(task)) return;
   for (const auto& argument : arguments) {
-    if (argument->position && *argument->position >= input.arguments.size())
+    const std::size_t position = argument->position;
+    const bool any = position == Argument::kAny;
+    if (!any && position >= input.arguments.size())
       argument->node.at("argument")
           .fail("task '{}' has {} region argument{}", input.task, input.arguments.size(),
                 input.arguments.size() == 1 ? "" : "s");
     if (is_pattern(argument->field)) continue;
     std::vector<std::string_view> fields;
     for (std::size_t i = 0; i < input.arguments.size(); ++i)
-      if (!argument->position || *argument->position == i)
-        fields.push_back(input.arguments[i].field);
+      if (any || position == i) fields.push_back(input.arguments[i].field);
     if (std::ranges::find(fields, argument->field) == fields.end())
-      argument->node.at("field").fail(
-          "{} of task '{}' is no field '{}'{}",
-          argument->position ? fmt::format("argument {}", *argument->position) : "any argument",
-          input.task, argument->field, did_you_mean(argument->field, fields));
+      argument->node.at("field").fail("{} of task '{}' is no field '{}'{}",
+                                      any ? "any argument" : fmt::format("argument {}", position),
+                                      input.task, argument->field,
+                                      did_you_mean(argument->field, fields));
   }
 }
 

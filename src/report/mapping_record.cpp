@@ -51,9 +51,10 @@ void MappingRecord::launched(LaunchPlan& plan, const std::string& /*why*/) {
     for (std::size_t i = 0; i < count; ++i) {
       const ArgumentMapping& answer = plan.own.mappings[plan.arguments_of(rank)[i].mapping];
       std::vector<MemoryKind> kinds;
+      kinds.reserve(answer.memories.size());
       for (const MemoryId id : answer.memories) kinds.push_back(machine_.memory(id).kind);
       launches.arguments[i].field = plan.requirements[i].field;
-      ++launches.arguments[i].lay[{std::move(kinds), {answer.layout.order, answer.layout.extent}}];
+      ++launches.arguments[i].lay[{kinds, {answer.layout.order, answer.layout.extent}}];
     }
   }
   if (!plan.group || plan.own.points.size() < 2) return;
@@ -62,12 +63,12 @@ void MappingRecord::launched(LaunchPlan& plan, const std::string& /*why*/) {
   launches.cyclic = launches.cyclic && is_dealt(plan, Sharding::cyclic(), machine_);
 }
 
-std::string MappingRecord::rule(const std::string& task, const std::optional<Place>& place,
+std::string MappingRecord::rule(const std::string& task, const Place* place,
                                 const Launches& launches) {
   const auto [kind, others] = chosen(launches.ran);
   std::uint64_t otherwise = others;
   std::string text = fmt::format("    {{\"task\": {}", json_string(task));
-  if (place)
+  if (place != nullptr)
     text +=
         fmt::format(", \"at\": {}", json_string(fmt::format("{}:{}", place->first, place->second)));
   text += fmt::format(", \"processor\": \"{}\"", to_string(kind));
@@ -103,11 +104,11 @@ void MappingRecord::close() {
   for (const auto& [task, places] : tasks_) {
     std::set<std::string> different;
     for (const auto& [place, launches] : places)
-      if (!launches.ran.empty()) different.insert(rule(task, {}, launches));
+      if (!launches.ran.empty()) different.insert(rule(task, nullptr, launches));
     if (different.size() == 1) rules.push_back(*different.begin());
     if (different.size() > 1)
       for (const auto& [place, launches] : places)
-        if (!launches.ran.empty()) rules.push_back(rule(task, place, launches));
+        if (!launches.ran.empty()) rules.push_back(rule(task, &place, launches));
   }
   append(fmt::format("{{\n  \"{}\": {},\n  \"machine\": {},\n  \"rules\": [",
                      mapping::kMappingMember, mapping::kMappingVersion,

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,8 +44,8 @@ class MappingRecord final : public ReportFile {
   };
   using Place = std::pair<std::string, std::uint32_t>;  ///< file and line
 
-  static std::string rule(const std::string& task, const std::optional<Place>& place,
-                          const Launches& launches);
+  /// `place`: of which launches alone; null: of all.
+  static std::string rule(const std::string& task, const Place* place, const Launches& launches);
 
   const Machine& machine_;
   std::mutex mutex_;
