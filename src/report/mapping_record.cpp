@@ -52,7 +52,10 @@ void MappingRecord::launched(LaunchPlan& plan, const std::string& /*why*/) {
       const ArgumentMapping& answer = plan.own.mappings[plan.arguments_of(rank)[i].mapping];
       std::vector<MemoryKind> kinds;
       kinds.reserve(answer.memories.size());
-      for (const MemoryId id : answer.memories) kinds.push_back(machine_.memory(id).kind);
+      for (const MemoryId id : answer.memories)  // a mapper may name several of one kind
+        if (const MemoryKind kind = machine_.memory(id).kind;
+            std::ranges::find(kinds, kind) == kinds.end())
+          kinds.push_back(kind);
       launches.arguments[i].field = plan.requirements[i].field;
       ++launches.arguments[i].lay[{kinds, {answer.layout.order, answer.layout.extent}}];
     }

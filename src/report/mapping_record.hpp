@@ -1,6 +1,6 @@
 #pragma once
 // --refrain:write-mapping: where the tasks of a run were, and their data, as a mapping file (mapping/mapping_file.hpp).
-// The run goes the same way again under it.
+// Under it a run goes the same way again, if its mapper has treated the points of a launch alike and has set no priorities.
 //
 // A rule is about the launches of a task; where those of several source lines were mapped in several ways, about those of
 // one line. Where the points of a launch were mapped in several ways, the rule says the one of most points, and a note

@@ -63,7 +63,8 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
   }
   if (const mapping::MappingFile* file = runtime.mapping_file())
     writers_.emplace_back([this, file](const Totals&, bool at_the_end) {
-      if (!at_the_end) return;
+      // Of several ranks none maps all launches.
+      if (!at_the_end || runtime_.ranks() != nullptr) return;
       file->check_tasks(runtime_.task_slots()->names());
       std::fputs(file->unused().c_str(), stderr);
     });

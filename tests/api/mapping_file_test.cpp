@@ -102,6 +102,28 @@ TEST_F(MappingFiles, StandInPlaceOfTheProgramsOwnMapper) {
   runtime.run([&](Context& ctx) { EXPECT_EQ(ctx.launch(seven).get(), 7); });
 }
 
+/// A mapper may name two memories of one kind; a file names kinds.
+TEST_F(MappingFiles, KindsAreWrittenOnce) {
+  class Twice final : public Mapper {
+   public:
+    [[nodiscard]] std::string_view name() const override { return "twice"; }
+    void map(const MappingInput&, MappingOutput& output) override {
+      std::vector<MemoryId>& memories = output.arguments[0].memories;
+      memories.push_back(memories[0]);
+    }
+  };
+  Options options;
+  options.machine = "emulated:cpus=2";
+  options.write_mapping = folder_.path("written.json");
+  Runtime runtime(options);
+  runtime.set_mapper(std::make_unique<Twice>());
+  const Task clear{"clear", [](Write<double> x) { x[0] = 0; }};
+  runtime.run([&](Context& ctx) { ctx.launch(clear, ctx.region(Rect1{0, 0}, heat)[heat]); });
+  runtime.write_reports();
+  const std::string text = text_of(options.write_mapping);
+  EXPECT_NE(text.find(R"("memories": ["system"])"), std::string::npos) << text;
+}
+
 TEST_F(MappingFiles, MistakesSayWhere) {
   const std::string file = folder_.path("rules.json");
   EXPECT_EQ(message_of("{"), file +
