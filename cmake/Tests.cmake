@@ -77,6 +77,8 @@ foreach(kind IN LISTS kinds)
   endif()
 endforeach()
 
+target_link_libraries(tests_simulate PRIVATE refrain_simulate)
+
 refrain_sources(sources ${tests_dir}/fuzz)
 if(sources)
   refrain_executable(fuzz ${sources})

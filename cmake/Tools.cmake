@@ -11,7 +11,7 @@ list(REMOVE_ITEM sources ${main})
 
 add_library(refrain_commands STATIC ${sources})
 target_include_directories(refrain_commands PUBLIC ${PROJECT_SOURCE_DIR}/tools)
-target_link_libraries(refrain_commands PUBLIC refrain_internal refrain_oracle_core Refrain::oracle
+target_link_libraries(refrain_commands PUBLIC refrain_simulate refrain_internal refrain_oracle_core Refrain::oracle
   CLI11::CLI11 PRIVATE PkgConfig::cairo)
 include(GNUInstallDirs)
 target_compile_definitions(refrain_commands PRIVATE REFRAIN_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}")

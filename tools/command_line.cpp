@@ -38,6 +38,8 @@ int run_tool(int argc, char** argv) {
   const std::vector<std::string> command(mark == end ? end : mark + 1, end);
   add_oracle_command(tool, command);
   add_report_command(tool);
+  add_simulate_command(tool);
+  add_capture_command(tool);
   try {
     tool.parse(static_cast<int>(mark - argv), argv);
   } catch (const CLI::ParseError& error) {

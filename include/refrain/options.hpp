@@ -32,6 +32,8 @@ struct Options {
   std::string mapping;
   /// Write to this file, as such rules, where tasks ran and their data lay (empty: do not).
   std::string write_mapping;
+  /// Write the run's calls, and how long its tasks took, to this file, for simulations and searches (empty: do not).
+  std::string capture;
   /// Run everything interleaved on one thread, in the order that this seed decides.
   std::optional<std::uint64_t> schedule;
   /// Check every access against its region's bounds and its task's privileges.

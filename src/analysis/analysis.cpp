@@ -43,7 +43,7 @@ Analysis::Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memor
       scope_id_(scope_id),
       log_(log),
       store_(memories) {
-  counters_.links.resize(machine_.memories().size() * machine_.memories().size());
+  counters_.links.resize(AnalysisCounters::links_of(machine_));
 }
 
 void Edges::grow() {

@@ -112,15 +112,25 @@ struct AnalysisCounters : OperationCounters {
   struct Link {
     std::uint64_t copies = 0, bytes = 0;
   };
-  std::vector<Link> links;  ///< per pair of memories, from * memories + to
+  /// Per pair of memories, from * memories + to. Of a machine with many memories, as only a simulation has, none.
+  std::vector<Link> links;
+  static std::size_t links_of(const Machine& machine) {
+    const std::size_t memories = machine.memories().size();
+    return memories <= kMostMemories ? memories * memories : 0;
+  }
 
   void operator+=(const AnalysisCounters& more);
   void count_copy(std::size_t link, std::uint64_t bytes) {
     ++copies;
     copied_bytes += bytes;
+    if (link >= links.size()) [[unlikely]]
+      return;
     ++links[link].copies;
     links[link].bytes += bytes;
   }
+
+ private:
+  static constexpr std::size_t kMostMemories = 1024;
 };
 
 class Analysis {

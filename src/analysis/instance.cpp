@@ -41,9 +41,9 @@ std::unique_ptr<Instance> InstanceSet::remove(Instance& instance) {
   return removed;
 }
 
-Memories::Memories(const Machine& machine) : machine_(machine) {
+Memories::Memories(const Machine& machine, const memory::Mover& mover) : machine_(machine) {
   for (const Memory& memory : machine.memories())
-    pools_.push_back(std::make_unique<memory::MemoryPool>(memory));
+    pools_.push_back(std::make_unique<memory::MemoryPool>(memory, mover));
 }
 
 InstanceStore::InstanceStore(Memories& memories)

@@ -97,7 +97,7 @@ class InstanceSet {
 /// The pools of all memories of the machine, by MemoryId. Shared by all contexts.
 class Memories {
  public:
-  explicit Memories(const Machine& machine);
+  explicit Memories(const Machine& machine, const memory::Mover& mover = memory::cpu_mover());
   [[nodiscard]] memory::MemoryPool& pool(MemoryId memory) { return *pools_[memory]; }
   [[nodiscard]] const Machine& machine() const { return machine_; }
 

@@ -124,6 +124,7 @@ struct Template {
   std::vector<std::uint32_t> with_node;           ///< those with a node, ascending
   /// How many have no inner successor: a replay is complete with the last of them.
   std::uint32_t sinks = 0;
+  const void* user = nullptr;  ///< for the layer above
   bool has_carried = false;
   /// Any thread of the scope may run all of it: operations with a node only reduce.
   bool one_thread_may_run_it = true;

@@ -161,6 +161,14 @@ struct LaunchPlan {
   [[nodiscard]] std::span<PlannedArgument> arguments_of(std::size_t own_rank) {
     return {own.arguments.data() + own_rank * argument_count, argument_count};
   }
+  /// Of all values of a point's arguments.
+  [[nodiscard]] std::uint64_t argument_bytes(std::size_t own_rank) const {
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < argument_count; ++i)
+      bytes +=
+          own.arguments[own_rank * argument_count + i].points->volume() * requirements[i].type.size;
+    return bytes;
+  }
 };
 
 /// The plans of one context, by key.

@@ -14,6 +14,7 @@
 #include "graph/replay_steps.hpp"
 #include "graph/scope.hpp"
 #include "launch/context_core.hpp"
+#include "launch/operation_detail.hpp"
 #include "memory/accumulator.hpp"
 #include "refrain/error.hpp"
 #include "refrain/launch.hpp"
@@ -70,7 +71,7 @@ AnyFuture LaunchRecords::make_result(const LaunchPlan& plan, const LaunchRequest
   const std::size_t points = context_.replicated != nullptr && !plan.group ? 1 : plan.own_points();
   AnyFuture result(detail::FutureState::make(type, context_.identity, points,
                                              plan.group ? plan.points : LaunchPoints{}));
-  result.state()->call = context_.calls;
+  result.state()->call = context_.calls - 1;
   return result;
 }
 
@@ -357,6 +358,7 @@ class RunningTask final : public detail::ContextSource, public detail::Waiter {
   RunningTask(const RunningTask&) = delete;
 
   [[nodiscard]] const LaunchRecord& record() const { return record_; }
+  [[nodiscard]] std::uint32_t rank() const { return payload_.rank; }
 
   std::span<const PhysicalArgument> prepare() {
     const LaunchPlan& plan = *record_.plan;
@@ -396,6 +398,7 @@ class RunningTask final : public detail::ContextSource, public detail::Waiter {
   }
 
   [[gnu::noinline]] void make_accumulators() {
+    if (record_.context->runtime.is_imagined()) return;
     LaunchPlan& plan = *record_.plan;
     const std::span<const PlannedArgument> planned = plan.arguments_of(payload_.rank);
     analysis::FoldPayload** fold = payload_.folds(plan);
@@ -472,11 +475,24 @@ const analysis::Instance& instance_of(const PhysicalArgument& argument) {
 }
 
 void return_zeros(const TaskFrame& frame) {
+  if (frame.result == nullptr) return;
   const auto& running = static_cast<const RunningTask&>(*frame.source);
   const ResultType& type = running.record().plan->task->result();
   if (type.destroy != nullptr)
     throw UsageError("in a dry run results are zeros, and this one has a destructor");
-  if (frame.result != nullptr) std::memset(frame.result, 0, type.size);
+  std::memset(frame.result, 0, type.size);
+}
+
+void run_timed(const TaskFrame& frame) {
+  auto& running = static_cast<RunningTask&>(*frame.source);
+  const LaunchPlan& plan = *running.record().plan;
+  const RuntimeCore& runtime = running.record().context->runtime;
+  const PlannedPoint& point = plan.own.points[running.rank()];
+  const std::uint64_t begin = profile::now_ns();
+  plan.task->variant(runtime.machine().processor(point.processor).kind)->body(frame);
+  const std::uint64_t ns = profile::now_ns() - begin;
+  if (Listener* told = runtime.listener(Events::bodies))
+    told->ran({plan, running.rank(), ns, running.nested() != nullptr});
 }
 
 void run_body(TaskPayload& payload, exec::Execution& execution) {
@@ -529,8 +545,38 @@ void run_point(TaskPayload& payload, bool replayed, exec::Execution& execution, 
 }  // namespace
 
 const TaskVariant& dry_variant() {
-  static const TaskVariant variant{ProcessorKind::cpu, return_zeros, false};
+  static const TaskVariant variant{ProcessorKind::cpu, return_zeros, false, [](const void*) {}};
   return variant;
+}
+
+const TaskVariant& timed_variant(ProcessorKind kind) {
+  static const TaskVariant variants[processor_kinds] = {{ProcessorKind::cpu, run_timed},
+                                                        {ProcessorKind::gang, run_timed},
+                                                        {ProcessorKind::gpu, run_timed}};
+  return variants[static_cast<std::size_t>(kind)];
+}
+
+OperationDetail detail_of(exec::Node& node) {
+  OperationDetail detail{.kind = node.kind};
+  if (node.kind == exec::NodeKind::task) {
+    const auto& task = node.payload_as<TaskPayload>();
+    detail.plan = task.record->plan;
+    detail.rank = task.rank;
+  } else if (node.kind == exec::NodeKind::copy) {
+    const auto& copy = node.payload_as<analysis::CopyPayload>();
+    detail.source = copy.source->memory;
+    detail.target = copy.target->memory;
+    detail.bytes = copy.points->volume() * copy.value_size;
+  } else if (node.kind == exec::NodeKind::fill) {
+    const auto& fill = node.payload_as<analysis::FillPayload>();
+    detail.target = fill.target->memory;
+    detail.bytes = fill.points->volume() * fill.value_size;
+  } else if (node.kind == exec::NodeKind::fold) {
+    const auto& fold = node.payload_as<analysis::FoldPayload>();
+    detail.target = fold.target->memory;
+    detail.bytes = fold.points->volume() * fold.target->field->type().size;
+  }
+  return detail;
 }
 
 void run_task(exec::Node& node, exec::Execution& execution) {

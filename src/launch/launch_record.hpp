@@ -98,8 +98,10 @@ class LaunchRecords {
 /// that the launch asks for.
 AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& request);
 
-/// What runs in a dry run in place of a task's body: the result is zero.
+/// What runs in a dry run in place of a task's body, and in a simulation: the result is zero.
 const TaskVariant& dry_variant();
+/// What runs in place of a body where listeners are told how long it takes (Events::bodies): that body, and its time.
+const TaskVariant& timed_variant(ProcessorKind kind);
 
 /// A point has its turn. Its body does not run where data or a future that it reads has a failure: then what it should have
 /// written has that one, too.

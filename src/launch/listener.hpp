@@ -27,6 +27,7 @@ struct Recording;
 namespace refrain::runtime {
 
 struct LaunchPlan;
+struct ProgramCall;
 class TraceExecution;
 struct RecordedCall;
 
@@ -38,8 +39,10 @@ enum class Events : std::uint8_t {
   decisions,   ///< asked, launched, trace_ended: reasons are then put into words
   recordings,  ///< recorded
   autotrace,   ///< autotraced
+  program,     ///< program_call: all calls of programs are then looked at
+  bodies,      ///< ran, moved: each body and each move looks at the clock
 };
-inline constexpr std::size_t kEvents = 7;
+inline constexpr std::size_t kEvents = 9;
 
 class Listener : public analysis::GraphLog {
  public:
@@ -61,6 +64,19 @@ class Listener : public analysis::GraphLog {
     std::span<const std::shared_ptr<const RecordedCall>> calls;
     std::string name, where;  ///< of the trace; where the recording begins
     bool optimise;            ///< edges that others imply were left out
+  };
+
+  /// A task's body that has run.
+  struct BodyRun {
+    const LaunchPlan& plan;
+    std::uint32_t rank;     ///< own rank
+    std::uint64_t ns;       ///< how long it took
+    bool launches = false;  ///< it has asked for a context of its own
+  };
+  /// Values that have been copied, filled in or folded.
+  struct Move {
+    exec::NodeKind kind;
+    std::uint64_t bytes, ns;
   };
 
   // An event that a listener does not override goes to the listeners behind it; only the stand-in for several listeners
@@ -105,6 +121,13 @@ class Listener : public analysis::GraphLog {
   // autotrace
   /// A line of the log of automatic tracing (docs/automatic-tracing.md).
   virtual void autotraced(const std::string& line) { pass_on(&Listener::autotraced, line); }
+  // program
+  /// A call of the program's context, with all that it is given (launch/program_call.hpp): a launch or a reduction before it
+  /// is made, another one after it.
+  virtual void program_call(const ProgramCall& call) { pass_on(&Listener::program_call, call); }
+  // bodies
+  virtual void ran(const BodyRun& body) { pass_on(&Listener::ran, body); }
+  virtual void moved(const Move& move) { pass_on(&Listener::moved, move); }
 
  private:
   friend class Listeners;

@@ -230,7 +230,11 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, ContextCore& c
     point.queue = static_cast<std::uint16_t>(is_device ? answer.processor + 1 : 0);
     point.priority = static_cast<std::int16_t>(std::clamp<std::int64_t>(
         std::int64_t{answer.priority} + request.hints.priority, -30000, 30000));
-    point.variant = context.runtime.options().dry ? &dry_variant() : request.task->variant(kind);
+    if (context.runtime.options().dry || context.runtime.is_imagined())
+      point.variant = &dry_variant();
+    else if (context.runtime.listener(Events::bodies) != nullptr)
+      point.variant = &timed_variant(kind);
+    else point.variant = request.task->variant(kind);
     for (std::size_t i = 0; i < plan.argument_count; ++i)
       plan.arguments_of(rank)[i].mapping = remember_mapping(plan.own.mappings, answer.arguments[i]);
   }

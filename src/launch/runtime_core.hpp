@@ -16,6 +16,8 @@
 #include "graph/executor.hpp"
 #include "launch/listener.hpp"
 #include "launch/task_record.hpp"
+#include "launch/timed_mover.hpp"
+#include "memory/mover.hpp"
 #include "refrain/machine.hpp"
 #include "refrain/mapper.hpp"
 #include "refrain/options.hpp"
@@ -30,6 +32,8 @@ class RuntimeCore {
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] exec::Executor& executor() { return *executor_; }
   [[nodiscard]] analysis::Memories& memories() { return memories_; }
+  /// Memories have no bytes, bodies do not run, and results are zeros: a simulation.
+  [[nodiscard]] bool is_imagined() const { return imagined_; }
   [[nodiscard]] const std::shared_ptr<data::TreeGraveyard>& graveyard() const { return graveyard_; }
   [[nodiscard]] Mapper& mapper() { return *mapper_; }
   /// Whether somebody wants to know how long launches take.
@@ -57,22 +61,30 @@ class RuntimeCore {
   }
 
  protected:
-  RuntimeCore(Options options, std::vector<autotrace::MinedRepeat> warm_start, Machine machine)
+  RuntimeCore(Options options, std::vector<autotrace::MinedRepeat> warm_start, Machine machine,
+              bool is_imagined)
       : options_(std::move(options)),
         warm_start_(std::move(warm_start)),
         machine_(std::move(machine)),
-        memories_(machine_) {}
+        imagined_(is_imagined),
+        memories_(machine_, mover()) {}
   ~RuntimeCore() = default;
+  [[nodiscard]] const memory::Mover& mover() const {
+    if (imagined_) return memory::imagined_mover();
+    return options_.capture.empty() ? memory::cpu_mover() : timed_mover_;
+  }
 
   const Options options_;
   const std::vector<autotrace::MinedRepeat> warm_start_;
   const Machine machine_;
+  const bool imagined_;
+  Listeners listeners_;
+  const TimedMover timed_mover_{listeners_};
   analysis::Memories memories_;
   std::shared_ptr<data::TreeGraveyard> graveyard_ = std::make_shared<data::TreeGraveyard>();
   std::unique_ptr<Mapper> mapper_;
   std::shared_ptr<exec::Executor> executor_;
   std::shared_ptr<detail::TaskSlots> task_slots_;
-  Listeners listeners_;
   const bool times_launches_ = options_.stats || !options_.timeline.empty();
   std::atomic<std::uint64_t> context_ids_{0};
 };

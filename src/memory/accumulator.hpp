@@ -62,6 +62,7 @@ class Accumulator {
   /// Folds a value in where there may be no chunk.
   void contribute(std::size_t index, const void* value);
 
+  [[nodiscard]] std::size_t value_size() const { return value_size_; }
   /// The bytes that its values take, with the room for more beside them.
   [[nodiscard]] std::size_t bytes() const;
   /// Accumulators alive in the process.

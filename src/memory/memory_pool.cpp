@@ -49,7 +49,7 @@ class MemoryPool::MainMemory final : public Source {
 
   void* take(std::size_t bytes, std::size_t alignment, const void* owner,
              std::vector<std::uint64_t>& awaited) override {
-    if (!find_room(bytes, owner, awaited)) return nullptr;
+    if (!pool_.find_room(bytes, owner, awaited)) return nullptr;
     bytes = at_least_one(bytes);
     if (cached_ + used_ + bytes > pool_.capacity_) trim();
     const bool mapped = bytes >= mapped_from;
@@ -99,34 +99,53 @@ class MemoryPool::MainMemory final : public Source {
     cached_ = 0;
   }
 
-  [[nodiscard]] bool find_room(std::size_t bytes, const void* owner,
-                               std::vector<std::uint64_t>& awaited) const {
-    const std::uint64_t room = pool_.capacity_ - pool_.used_;
-    std::uint64_t taken = pool_.retired_bytes_;
-    for (auto oldest = pool_.retired_.lower_bound(Retirement{owner, 0});
-         taken + bytes > room && oldest != pool_.retired_.end() && oldest->first.owner == owner;
-         ++oldest) {
-      awaited.push_back(oldest->first.number);
-      taken -= oldest->second.size;
-    }
-    return taken + bytes <= room;
-  }
-
   const MemoryPool& pool_;
   Free free_;  // by size
   std::uint64_t cached_ = 0;
   std::uint64_t used_ = 0, most_ = 0;  // bytes taken and not settled: now, and at most
 };
 
+/// Main memory without bytes: addresses that are never given twice.
+class MemoryPool::Imagined final : public Source {
+ public:
+  explicit Imagined(const MemoryPool& pool) : pool_(pool) {}
+  void* take(std::size_t bytes, std::size_t /*alignment*/, const void* owner,
+             std::vector<std::uint64_t>& awaited) override {
+    if (!pool_.find_room(bytes, owner, awaited)) return nullptr;
+    const std::uintptr_t at = std::exchange(next_, next_ + round_up(at_least_one(bytes), page));
+    return reinterpret_cast<void*>(at);
+  }
+  void give(const Block&, const Retirement&) override {}
+  void settle(const Block&, const Retirement&) override {}
+
+ private:
+  const MemoryPool& pool_;
+  std::uintptr_t next_ = page;
+};
+
+bool MemoryPool::find_room(std::size_t bytes, const void* owner,
+                           std::vector<std::uint64_t>& awaited) const {
+  const std::uint64_t room = capacity_ - used_;
+  std::uint64_t taken = retired_bytes_;
+  for (auto oldest = retired_.lower_bound(Retirement{owner, 0});
+       taken + bytes > room && oldest != retired_.end() && oldest->first.owner == owner; ++oldest) {
+    awaited.push_back(oldest->first.number);
+    taken -= oldest->second.size;
+  }
+  return taken + bytes <= room;
+}
+
 class MemoryPool::Framebuffer final : public Source {
  public:
-  explicit Framebuffer(std::uint64_t capacity)
-      : size_(std::max(capacity, Arena::unit)),
-        base_(static_cast<std::byte*>(map_pages(size_))),
-        arena_(size_) {
+  Framebuffer(std::uint64_t capacity, bool imagined)
+      : size_(std::max(capacity, Arena::unit)), imagined_(imagined), arena_(size_) {
+    base_ =
+        imagined ? reinterpret_cast<std::byte*>(page) : static_cast<std::byte*>(map_pages(size_));
     if (base_ == nullptr) throw std::bad_alloc();
   }
-  ~Framebuffer() override { munmap(base_, size_); }
+  ~Framebuffer() override {
+    if (!imagined_) munmap(base_, size_);
+  }
 
   void* take(std::size_t bytes, std::size_t alignment, const void* owner,
              std::vector<std::uint64_t>& awaited) override {
@@ -147,13 +166,17 @@ class MemoryPool::Framebuffer final : public Source {
   }
 
   const std::uint64_t size_;
-  std::byte* const base_;
+  const bool imagined_;
+  std::byte* base_;
   Arena arena_;
 };
 
 MemoryPool::MemoryPool(const Memory& memory, const Mover& mover)
     : capacity_(memory.capacity), mover_(mover) {
-  if (memory.kind == MemoryKind::framebuffer) source_ = std::make_unique<Framebuffer>(capacity_);
+  const bool imagined = &mover == &imagined_mover();
+  if (memory.kind == MemoryKind::framebuffer)
+    source_ = std::make_unique<Framebuffer>(capacity_, imagined);
+  else if (imagined) source_ = std::make_unique<Imagined>(*this);
   else source_ = std::make_unique<MainMemory>(*this);
 }
 

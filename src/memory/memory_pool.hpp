@@ -93,7 +93,8 @@ class Arena {
 
 class MemoryPool {
  public:
-  /// `mover`: moves values into and out of this memory.
+  /// `mover`: moves values into and out of this memory. With imagined_mover() blocks have addresses and no bytes; what fits
+  /// and where it lies is as in a memory with bytes.
   explicit MemoryPool(const Memory& memory, const Mover& mover = cpu_mover());
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
@@ -124,6 +125,7 @@ class MemoryPool {
  private:
   class Source;
   class MainMemory;
+  class Imagined;
   class Framebuffer;
   struct Block {
     void* bytes;
@@ -133,6 +135,9 @@ class MemoryPool {
   using Retired =
       std::map<Retirement, Block, std::less<>, SureAllocator<std::pair<const Retirement, Block>>>;
 
+  /// Of main memory: whether there is room, once what is added to `awaited` has been settled.
+  [[nodiscard]] bool find_room(std::size_t bytes, const void* owner,
+                               std::vector<std::uint64_t>& awaited) const;
   Retired::iterator settle(Retired::iterator retired);
 
   const std::uint64_t capacity_;

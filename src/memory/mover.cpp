@@ -143,9 +143,20 @@ class CpuMover final : public Mover {
 
 constinit CpuMover the_cpu_mover;
 
+class ImaginedMover final : public Mover {
+ public:
+  void copy(const data::IndexSpace&, const Placement&, const Placement&,
+            std::size_t) const override {}
+  void fill(const data::IndexSpace&, const Placement&, const void*, std::size_t) const override {}
+  void fold(const data::IndexSpace&, const Placement&, detail::Accumulator&, bool) const override {}
+};
+
+constinit ImaginedMover the_imagined_mover;
+
 }  // namespace
 
 const Mover& cpu_mover() { return the_cpu_mover; }
+const Mover& imagined_mover() { return the_imagined_mover; }
 
 namespace {
 

@@ -34,6 +34,8 @@ class Mover {
 
 /// Between addresses that the CPU reaches.
 const Mover& cpu_mover();
+/// Of memories without bytes, as a simulation has them: moves nothing.
+const Mover& imagined_mover();
 
 /// The values of the points one after the other, box after box, each in row-major order; and back. On the CPU.
 void pack(const data::IndexSpace& points, const Placement& source, std::size_t value_size,

@@ -405,7 +405,7 @@ CompiledTrace::Uses CompiledTrace::uses(Index steps) const {
 analysis::AnalysisCounters CompiledTrace::counts(Index operations) const {
   const std::size_t memories = context_.runtime.machine().memories().size();
   analysis::AnalysisCounters sum;
-  sum.links.resize(memories * memories);
+  sum.links.resize(analysis::AnalysisCounters::links_of(context_.runtime.machine()));
   for (Index i = 0; i < operations; ++i) {
     const trace::Operation& recorded = recording_->operations[i];
     sum.edges += template_->nodes[i].carried() + template_->nodes[i].inner;
@@ -428,11 +428,40 @@ void CompiledTrace::compile(std::vector<exec::Template::Operation> operations) {
     edges = std::move(optimised.edges);
     all_.counters.unexamined_edges += optimised.unexamined;
   }
-  template_ = std::make_unique<exec::Template>(std::move(operations), edges.inner, edges.carried,
-                                               context_.scope.parent() != nullptr);
+  auto compiled = std::make_unique<exec::Template>(
+      std::move(operations), edges.inner, edges.carried, context_.scope.parent() != nullptr);
+  if (context_.runtime.is_imagined()) compiled->user = &describe();
+  template_ = std::move(compiled);
   if (context_.runtime.graph_log() != nullptr) edges_ = std::move(edges);
   replays_ =
       std::make_unique<exec::Replays>(context_.runtime.executor(), context_.scope, *template_);
+}
+
+const OperationDetails& CompiledTrace::describe() {
+  auto made = std::make_unique<OperationDetails>();
+  for (Index i = 0; i < operands_.size(); ++i) {
+    const trace::Operation& recorded = recording_->operations[i];
+    OperationDetail& detail = made->all.emplace_back();
+    detail.kind = recorded.kind;
+    detail.plan = launches_[recorded.step].shared.plan;
+    detail.rank = operands_[i].rank;
+    const auto moves = [&detail](const analysis::Instance& target,
+                                 const data::IndexSpaceRef& points, std::size_t value_size) {
+      detail.target = target.memory;
+      detail.bytes = points->volume() * value_size;
+    };
+    if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work)) {
+      detail.source = copy->source->memory;
+      moves(*copy->target, copy->points, copy->value_size);
+    } else if (const auto* fill = std::get_if<trace::Fill>(&recorded.work)) {
+      moves(*fill->target, fill->points, fill->value_size);
+    } else if (const auto* fold = std::get_if<trace::Fold>(&recorded.work)) {
+      const analysis::FoldPayload& payload = fold->payload;
+      moves(*payload.target, payload.points, payload.target->field->type().size);
+    }
+  }
+  details_ = std::move(made);
+  return *details_;
 }
 
 void CompiledTrace::count_bytes() {

@@ -22,6 +22,7 @@
 #include "launch/call_identity.hpp"
 #include "launch/future_state.hpp"
 #include "launch/launch_record.hpp"
+#include "launch/operation_detail.hpp"
 #include "replay/trace_execution.hpp"
 #include "trace/outcome.hpp"
 #include "trace/recorded_call.hpp"
@@ -161,6 +162,7 @@ class CompiledTrace {
   void lay_out_task(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
   void prepare_quick();
   void compile(std::vector<exec::Template::Operation> operations);
+  const OperationDetails& describe();
   std::unique_ptr<ReplayValues> make_values() const;
   void count_bytes();
   [[nodiscard]] std::size_t bytes_of_replay() const;
@@ -180,6 +182,7 @@ class CompiledTrace {
   std::vector<trace::PerReplayArgument> per_replay_arguments_;  ///< by own instance
   /// How many records and works a replay has of its own, and how many bytes of payloads.
   std::size_t own_records_ = 0, own_works_ = 0, own_payload_bytes_ = 0;
+  std::unique_ptr<const OperationDetails> details_;  ///< where somebody models the operations
   std::unique_ptr<const exec::Template> template_;
   std::unique_ptr<exec::Replays> replays_;
   std::vector<std::unique_ptr<ReplayValues>> values_;

@@ -28,6 +28,7 @@
 #include "base/hash.hpp"
 #include "launch/context_core.hpp"
 #include "launch/planner.hpp"
+#include "launch/program_call.hpp"
 #include "refrain/context.hpp"
 #include "refrain/error.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -224,6 +225,15 @@ class ContextImpl final : public NestedContext, public ContextCore {
     return grants.all[requirement].loan.open();
   }
 
+  /// Who is told of the program's calls; null: nobody, or this is a task's context.
+  [[nodiscard]] Listener* program_listener() const {
+    return parent == nullptr ? runtime.listener(Events::program) : nullptr;
+  }
+  void tell(const ProgramCall& call) const {
+    if (Listener* told = program_listener()) [[unlikely]]
+      told->program_call(call);
+  }
+
   /// Plans that are remembered.
   [[nodiscard]] std::size_t plans() const { return planner_.size(); }
   /// Where system memory is for accesses, copies and fills of the program itself.
@@ -284,7 +294,8 @@ class ContextImpl final : public NestedContext, public ContextCore {
 
   const void* const thread_ = this_thread();  ///< which calls
   /// The same, or null where every call is looked at: in checked mode, and when the context has broken down.
-  const void* caller_ = runtime.options().check ? nullptr : thread_;
+  const void* caller_ =
+      runtime.options().check || program_listener() != nullptr ? nullptr : thread_;
   std::exception_ptr broken_;  ///< by what
   Context facade_{*this};
   std::shared_ptr<ContextImpl*> alive_;  ///< made when first asked for

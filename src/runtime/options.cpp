@@ -16,6 +16,7 @@
 #include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "refrain/error.hpp"
+#include "report/capture.hpp"
 #include "report/listeners.hpp"
 #include "report/mapping_record.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -88,13 +89,13 @@ Kind file(std::string Options::*member) {
 }
 
 /// A listener to such events that writes a file, and whose close() completes it.
-template <class Report>
-Kind report(std::string Options::*member, runtime::Events events) {
+template <class Report, class... Events>
+Kind report(std::string Options::*member, Events... events) {
   Kind kind = file(member);
   kind.report = [=](runtime::Reports& reports, const std::string& path, const Machine& machine) {
     auto report = std::make_unique<Report>(path, machine);
     auto close = [&file = *report](const runtime::Totals&, bool) { file.close(); };
-    reports.add(std::move(report), {events}, close);
+    reports.add(std::move(report), {events...}, close);
   };
   return kind;
 }
@@ -191,6 +192,9 @@ const std::vector<Flag>& flags() {
       {"mapping", text(&O::mapping, "FILE", "a mapping file"), "map by the rules of a file"},
       {"write-mapping", report<runtime::MappingRecord>(&O::write_mapping, Events::decisions),
        "write how the run was mapped, as such a file"},
+      {"capture",
+       report<runtime::CaptureFile>(&O::capture, runtime::Events::program, runtime::Events::bodies),
+       "write the calls and the times of tasks, to be simulated"},
       {"schedule",
        {"SEED", "a whole number from 0 to 2^64-1",
         [](O& o, std::string_view seed) {

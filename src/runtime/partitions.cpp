@@ -83,7 +83,10 @@ struct PartitionCall {
       return computed;
     });
     context.note_making({runtime::CallKind::partition, where, std::move(operands), name.text()});
-    return tree->make_partition(node, std::move(pieces.colours), std::move(pieces.spaces), kind);
+    const AnyPartition made =
+        tree->make_partition(node, std::move(pieces.colours), std::move(pieces.spaces), kind);
+    context.tell({.kind = capture::CallKind::partition, .where = where, .partition = &made});
+    return made;
   }
 };
 

@@ -9,8 +9,8 @@
 
 namespace refrain {
 
-using runtime::CallKind, runtime::check_field, runtime::ContextImpl, runtime::fail,
-    runtime::ReplayCursor;
+using runtime::CallKind, runtime::ProgramCall, runtime::check_field, runtime::ContextImpl,
+    runtime::fail, runtime::ReplayCursor;
 
 AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, Where where) {
   try {
@@ -43,7 +43,9 @@ AnyRegion Context::make_region(const AnyIndexSpace& points, std::span<const AnyF
     impl_.note_making({CallKind::region, where, {space.get(), of_fields.token()}});
     data::RegionTree& tree = impl_.forest.create(space, std::move(columns));
     tree.make_view_of(nullptr);
-    return tree.handle(0);
+    const AnyRegion made = tree.handle(0);
+    impl_.tell({.kind = capture::CallKind::region, .where = where, .region = &made});
+    return made;
   });
 }
 
@@ -80,6 +82,7 @@ void ContextImpl::check_destroyable(const AnyRegion& region, const std::string& 
 exec::FailureRef ContextImpl::destroy(const AnyRegion& region, Where where) {
   check_destroyable(region, "destroy at " + to_string(where));
   data::RegionTree& tree = *region.tree;
+  tell({.kind = capture::CallKind::destroy_region, .where = where, .region = &region});
   const CallIdentity call{CallKind::destroy, where, {&region}};
   const auto end_fields = [&] {
     analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
@@ -144,6 +147,8 @@ void Context::destroy(const AnyPartition& partition, Where where) {
     data::RegionTree& tree = *partition.tree;
     if (&tree.forest() != &impl_.forest)
       fail(who, "{} was made by another context, which alone can destroy it", partition.name());
+    impl_.tell(
+        {.kind = capture::CallKind::destroy_partition, .where = where, .partition = &partition});
     impl_.traces.make(
         {CallKind::destroy, where, {&partition}}, {}, {}, [](ReplayCursor&) {}, [] {});
     if (tree.destroy_partition(partition.index)) forget_dropped(impl_, tree);
@@ -178,6 +183,11 @@ void issue_fill(ContextImpl& context, const AnyRegion& region, const AnyField& f
         context.analysis.fill(state, state.footprint(points), value);
       });
   context.grants.lend(state, Privilege::write);
+  context.tell({.kind = capture::CallKind::fill,
+                .where = where,
+                .region = &region,
+                .field = &field,
+                .future = given});
 }
 
 }  // namespace
@@ -257,6 +267,12 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
     impl_.traces.make(
         {CallKind::copy, where, {&source, &source_field, &target, &target_field}}, {}, {&from, &to},
         [](ReplayCursor&) {}, analyse);
+    impl_.tell({.kind = capture::CallKind::copy,
+                .where = where,
+                .region = &source,
+                .field = &source_field,
+                .target = &target,
+                .target_field = &target_field});
     if (nothing) return;
     impl_.grants.lend(from, Privilege::read);
     impl_.grants.lend(to, Privilege::write);

@@ -65,7 +65,8 @@ Options for_world(Options options, const World& world) {
   if (silent) options.stats = false;
   for (std::string Options::*file :
        {&Options::stats_file, &Options::timeline, &Options::graph, &Options::graph_calculus,
-        &Options::explain, &Options::autotrace_log, &Options::record})
+        &Options::explain, &Options::autotrace_log, &Options::record, &Options::write_mapping,
+        &Options::capture})
     if (silent) options.*file = std::string();
     else if (!options.dry) options.*file = of_rank(options.*file, rank);
   return options;
@@ -135,7 +136,8 @@ World World::of_process(const Options& options) {
 // Braces: the options are checked first, and the warm start is read before its file may be recorded anew.
 RuntimeImpl::RuntimeImpl(Options options, World world)
     : RuntimeCore{for_world(checked(options), world), read_warm_start(options),
-                  load_machine(options.machine)} {
+                  world.imagined ? *world.imagined : load_machine(options.machine),
+                  world.imagined.has_value()} {
   if (options_.mapping.empty()) {
     mapper_ = mapping::make_mapper(options_.mapper);
   } else {
@@ -250,7 +252,7 @@ Totals RuntimeImpl::totals() const {
 }
 
 Totals RuntimeImpl::totals_from_outside() {
-  const std::size_t links = machine_.memories().size() * machine_.memories().size();
+  const std::size_t links = analysis::AnalysisCounters::links_of(machine_);
   {
     const std::lock_guard lock(counters_mutex_);
     outside_ = totals_;

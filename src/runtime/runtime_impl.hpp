@@ -128,6 +128,8 @@ struct World {
   replication::Connection* connection = nullptr;  ///< the mailbox's; null: ranks in one process
   /// The least that any rank has, by memory; empty: all have what this one has.
   std::vector<std::uint64_t> capacities{};
+  /// The machine of a simulation, which need not be this one; nothing is computed (RuntimeCore::is_imagined).
+  std::optional<Machine> imagined{};
 };
 
 class RuntimeImpl final : public RuntimeCore {

@@ -29,7 +29,7 @@ TEST(FlagErrors, UnknownFlag) {
             "argv: unknown flag '--refrain:worker'; did you mean 'workers'?");
   EXPECT_EQ(message_of({"--refrain:xyzzy=1"}),
             "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
-            "mapping, write-mapping, schedule, check, stats, timeline, graph, graph-calculus, "
+            "mapping, write-mapping, capture, schedule, check, stats, timeline, graph, graph-calculus, "
             "explain, tracing, "
             "trace-optimize, trace-length, trace-memory, autotrace, autotrace-min-length, "
             "autotrace-max-length, autotrace-history, autotrace-sample, autotrace-log, record, "

@@ -1,0 +1,348 @@
+#include "report/capture.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+
+#include "data/projection.hpp"
+#include "launch/future_state.hpp"
+#include "launch/launch_plan.hpp"
+#include "machine/machine.hpp"
+#include "refrain/error.hpp"
+#include "refrain/trace.hpp"
+
+namespace refrain::runtime {
+
+using capture::kNone;
+
+// --- durations -----------------------------------------------------------------------------------------
+
+void DurationSamples::add(std::uint64_t bytes, std::uint64_t ns) {
+  if (volumes_.size() >= kVolumes && !volumes_.contains(bytes) && bytes > 0) {
+    const int low =
+        std::max(0, static_cast<int>(std::bit_width(bytes)) - 5);  // steps of a sixteenth
+    bytes = bytes >> low << low;
+  }
+  Volume& volume = volumes_[bytes];
+  ++volume.count;
+  if (volume.ns.size() < kSamples) {
+    volume.ns.push_back(ns);
+  } else {
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    const std::uint64_t at = (random_ >> 11) % volume.count;
+    if (at < kSamples) volume.ns[at] = ns;
+  }
+}
+
+capture::Costs DurationSamples::costs() const {
+  capture::Costs costs;
+  for (const auto& [bytes, volume] : volumes_) {
+    std::vector<std::uint64_t> sorted = volume.ns;
+    std::ranges::sort(sorted);
+    const std::size_t out = sorted.size() / 10;
+    const std::span<const std::uint64_t> kept =
+        std::span(sorted).subspan(out, sorted.size() - 2 * out);
+    double sum = 0, squares = 0;
+    for (const std::uint64_t ns : kept) sum += static_cast<double>(ns) * 1e-9;
+    const double mean = sum / static_cast<double>(kept.size());
+    for (const std::uint64_t ns : kept)
+      squares += std::pow(static_cast<double>(ns) * 1e-9 - mean, 2);
+    costs.push_back({bytes, volume.count, mean, squares / static_cast<double>(kept.size())});
+  }
+  return costs;
+}
+
+// --- what is captured ------------------------------------------------------------------------------------
+
+CaptureFile::CaptureFile(const std::string& path, const Machine& machine)
+    : ReportFile(path, "captured program") {
+  program_.name = ::program_invocation_short_name;
+  program_.machine = machine::to_json(machine);
+}
+
+CaptureFile::Number CaptureFile::space(const data::IndexSpaceRef& points) {
+  const auto [at, added] =
+      spaces_.try_emplace(points.get(), static_cast<Number>(program_.spaces.size()));
+  if (added) program_.spaces.push_back(points);
+  return at->second;
+}
+
+CaptureFile::Number CaptureFile::field(const AnyField& field) {
+  const capture::Field wanted{std::string(field.name), std::string(field.type->name),
+                              field.type->size, field.type->alignment};
+  const auto known = std::ranges::find(program_.fields, wanted);
+  const auto at = static_cast<Number>(known - program_.fields.begin());
+  if (known == program_.fields.end()) program_.fields.push_back(wanted);
+  return at;
+}
+
+CaptureFile::Number CaptureFile::task(const detail::TaskRecord& record) {
+  const auto [at, added] =
+      tasks_.try_emplace(record.id(), static_cast<Number>(program_.tasks.size()));
+  if (!added) return at->second;
+  capture::Task task;
+  task.name = record.name();
+  for (const TaskVariant& variant : record.variants()) task.variants.push_back(variant.kind);
+  task.result_size = record.result().size;
+  task.result_alignment = record.result().alignment;
+  program_.tasks.push_back(std::move(task));
+  launches_.push_back(false);
+  return at->second;
+}
+
+CaptureFile::Number CaptureFile::op(const ReductionOp& op) {
+  // The name of a field of this type, which need not be one of a region.
+  const Number type = field(AnyField("", *op.type));
+  const auto known = std::ranges::find_if(program_.operators, [&](const capture::Operator& each) {
+    return each.name == op.name && each.field_type == type;
+  });
+  const auto at = static_cast<Number>(known - program_.operators.begin());
+  if (known == program_.operators.end()) program_.operators.push_back({std::string(op.name), type});
+  return at;
+}
+
+CaptureFile::Number CaptureFile::projection(const Projection& projection,
+                                            const data::IndexSpaceRef& domain) {
+  const Projection::Impl* impl = projection.impl();
+  if (impl == nullptr) return kNone;
+  const bool is_affine = impl->function == nullptr;
+  const auto [at, added] = projections_.try_emplace(
+      {impl, is_affine ? nullptr : domain.get()}, static_cast<Number>(program_.projections.size()));
+  if (!added) return at->second;
+  kept_.push_back(projection);
+  capture::Projection made{impl->name, impl->matrix, impl->offset};
+  if (!is_affine) {
+    made.domain = space(domain);
+    domain->for_each_point(
+        [&](const data::BoxPoint& point) { made.colours.push_back(impl->apply(point)); });
+  }
+  program_.projections.push_back(std::move(made));
+  return at->second;
+}
+
+CaptureFile::Number CaptureFile::region(const AnyRegion& made) {
+  capture::Region region{space(made.tree->node(0).space), {}};
+  Words words{made.tree->slot(), region.points};
+  for (const data::FieldColumn& column : made.tree->fields()) {
+    region.fields.push_back(field(AnyField(column.name, column.type)));
+    words.push_back(region.fields.back());
+  }
+  const auto [at, added] =
+      regions_.try_emplace(std::move(words), static_cast<Number>(program_.regions.size()));
+  if (added) program_.regions.push_back(std::move(region));
+  return region_of_[made.tree] = at->second;
+}
+
+CaptureFile::Number CaptureFile::partition(const AnyPartition& made) {
+  const data::PartitionNode& node = made.tree->partition(made.index);
+  capture::Partition partition{
+      place(made.tree->handle(node.parent)), space(node.colours), {}, node.kind};
+  Words words{partition.of.region, partition.of.partition, partition.of.piece, partition.colours};
+  for (const data::IndexSpaceRef& piece : made.tree->pieces_of(node)) {
+    partition.pieces.push_back(space(piece));
+    words.push_back(partition.pieces.back());
+  }
+  const auto [at, added] =
+      partitions_.try_emplace(std::move(words), static_cast<Number>(program_.partitions.size()));
+  if (added) program_.partitions.push_back(std::move(partition));
+  return partition_of_[{made.tree, made.index}] = at->second;
+}
+
+bool CaptureFile::knows(const AnyRegion& region) const {
+  return region.tree != nullptr && region_of_.contains(region.tree) &&
+         region.tree->names_living(region);
+}
+
+capture::Place CaptureFile::place(const AnyRegion& region) const {
+  const data::RegionNode& node = region.tree->node(region.node);
+  if (node.partition == data::RegionNode::none) return {region_of_.at(region.tree)};
+  return {kNone, partition_of_.at({region.tree, node.partition}), node.rank};
+}
+
+capture::Argument CaptureFile::argument(const Requirement& r, const data::IndexSpaceRef& domain) {
+  capture::Argument argument;
+  if (r.partition.tree != nullptr)
+    argument.partition = partition_of_.at({r.partition.tree, r.partition.index});
+  else argument.region = place(r.region);
+  argument.field = field(r.field);
+  argument.privilege = r.privilege;
+  if (r.op != nullptr) argument.op = op(*r.op);
+  argument.relaxed = r.relaxed;
+  argument.projection = projection(r.projection, domain);
+  return argument;
+}
+
+void CaptureFile::add_future(capture::Call& call, const detail::FutureState* future) const {
+  const auto made = made_at_.find(future->call);
+  if (made != made_at_.end()) call.futures.push_back(position_ - made->second);
+}
+
+// False: the call is about to be refused.
+bool CaptureFile::describe_launch(const LaunchRequest& launch, capture::Call& call) {
+  if (launch.task == nullptr) return false;
+  for (const Requirement& r : launch.requirements) {
+    const bool is_known = r.partition.tree != nullptr
+                              ? partition_of_.contains({r.partition.tree, r.partition.index}) &&
+                                    r.partition.tree->names_living(r.partition)
+                              : knows(r.region);
+    if (!is_known || r.field.type == nullptr) return false;
+  }
+  call.task = task(*launch.task);
+  const data::IndexSpaceRef domain = detail::domain_of(launch);
+  if (launch.domain != nullptr) call.domain = space(domain);
+  for (const Requirement& r : launch.requirements) call.arguments.push_back(argument(r, domain));
+  for (const detail::FutureState* future : launch.futures)
+    if (future != nullptr) add_future(call, future);
+  if (launch.value_ops != nullptr) call.value_bytes = launch.value_ops->size;
+  call.priority = launch.hints.priority;
+  call.inline_if_ready = launch.hints.inline_if_ready;
+  call.wants_future = launch.wants_future;
+  return true;
+}
+
+// Traces of one name are told apart.
+const std::string& CaptureFile::trace(const Trace& trace) {
+  const auto [at, added] = traces_.try_emplace(trace.id(), trace.name());
+  if (!added) return at->second;
+  const auto others = std::ranges::count_if(traces_, [&](const auto& each) {
+    return each.first != trace.id() &&
+           (each.second == trace.name() || each.second.starts_with(trace.name() + " #"));
+  });
+  if (others > 0) at->second += " #" + std::to_string(others + 1);
+  return at->second;
+}
+
+bool CaptureFile::describe(const ProgramCall& told, capture::Call& call) {
+  using Kind = capture::CallKind;
+  call.kind = told.kind;
+  call.file = told.where.file_name();
+  call.line = told.where.line();
+  call.privilege = told.privilege;
+  switch (told.kind) {
+    case Kind::region: call.region = region(*told.region); return true;
+    case Kind::partition: call.partition = partition(*told.partition); return true;
+    case Kind::destroy_region: call.region = region_of_.at(told.region->tree); return true;
+    case Kind::destroy_partition:
+      call.partition = partition_of_.at({told.partition->tree, told.partition->index});
+      return true;
+    case Kind::launch: return describe_launch(*told.launch, call);
+    case Kind::reduce: call.op = op(*told.op); break;
+    case Kind::end_access: {
+      const auto open = open_.extract(told.ticket);
+      if (open.empty()) return false;
+      call.back = position_ - open.mapped().position;
+      Held& held = held_[open.mapped().call];
+      ++held.count;
+      held.ns += profile::now_ns() - open.mapped().begin_ns;
+      return true;
+    }
+    case Kind::begin_trace:
+    case Kind::end_trace: call.trace = trace(*told.trace); return true;
+    default: break;
+  }
+  if (told.region != nullptr) call.place = place(*told.region), call.field = field(*told.field);
+  if (told.target != nullptr)
+    call.target = place(*told.target), call.target_field = field(*told.target_field);
+  if (told.future != nullptr) {
+    add_future(call, told.future);
+    if (told.kind != Kind::fill && call.futures.empty()) return false;  // of another program
+  }
+  return true;
+}
+
+CaptureFile::Number CaptureFile::number_of(const capture::Call& call) {
+  Words words{static_cast<std::uint64_t>(call.kind),
+              hash_bytes(call.file.data(), call.file.size()),
+              call.line,
+              call.region,
+              call.partition,
+              call.task,
+              call.field,
+              call.op,
+              call.place.region,
+              call.place.partition,
+              call.place.piece,
+              call.target.region,
+              call.target.partition,
+              call.target.piece,
+              call.target_field,
+              static_cast<std::uint64_t>(call.privilege),
+              hash_bytes(call.trace.data(), call.trace.size()),
+              call.domain,
+              call.value_bytes,
+              static_cast<std::uint64_t>(call.priority),
+              std::uint64_t{call.inline_if_ready} << 1 | std::uint64_t{call.wants_future},
+              call.back,
+              call.futures.size()};
+  words.insert(words.end(), call.futures.begin(), call.futures.end());
+  for (const capture::Argument& argument : call.arguments) {
+    words.push_back(std::uint64_t{argument.partition} << 32 | argument.region.region);
+    words.push_back(std::uint64_t{argument.region.partition} << 32 | argument.region.piece);
+    words.push_back(std::uint64_t{argument.field} << 32 | argument.op);
+    words.push_back(std::uint64_t{argument.projection} << 32 |
+                    static_cast<std::uint32_t>(argument.privilege) << 1 |
+                    std::uint32_t{argument.relaxed});
+  }
+  const auto [at, added] =
+      calls_.try_emplace(std::move(words), static_cast<Number>(program_.calls.size()));
+  if (added) program_.calls.push_back(call);
+  return at->second;
+}
+
+void CaptureFile::program_call(const ProgramCall& told) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  capture::Call call;
+  try {
+    if (!describe(told, call)) return;
+  } catch (const Error&) { return; }  // the call is about to be refused with the same error
+  const Number number = number_of(call);
+  if (told.kind == capture::CallKind::access)
+    open_[told.ticket] = {profile::now_ns(), position_, number};
+  if (told.kind == capture::CallKind::reduce || call.wants_future)
+    made_at_[told.number] = position_;
+  stream_.add(number);
+  ++position_;
+}
+
+void CaptureFile::ran(const BodyRun& body) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  const LaunchPlan& plan = body.plan;
+  const auto known = tasks_.find(plan.task->id());
+  if (known == tasks_.end()) return;  // launched by another task
+  const TaskVariant& variant = *plan.own.points[body.rank].variant;
+  bodies_[{known->second, variant.kind}].add(plan.argument_bytes(body.rank), body.ns);
+  if (body.launches) launches_[known->second] = true;
+}
+
+void CaptureFile::moved(const Move& move) {
+  const std::lock_guard lock(mutex_);
+  DurationSamples& samples = move.kind == exec::NodeKind::copy   ? copies_
+                             : move.kind == exec::NodeKind::fill ? fills_
+                                                                 : folds_;
+  samples.add(move.bytes, move.ns);
+}
+
+void CaptureFile::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(closed_, true)) return;
+    for (const auto& [key, samples] : bodies_)
+      program_.tasks[key.first].costs[static_cast<std::size_t>(key.second)] = samples.costs();
+    for (std::size_t task = 0; task < launches_.size(); ++task)
+      program_.tasks[task].launches = launches_[task];
+    for (const auto& [call, held] : held_)
+      program_.calls[call].seconds =
+          static_cast<double>(held.ns) * 1e-9 / static_cast<double>(held.count);
+    program_.copies = copies_.costs();
+    program_.fills = fills_.costs();
+    program_.folds = folds_.costs();
+    program_.stream = stream_.grammar();
+  }
+  append(capture::to_json(program_));
+  ReportFile::close();
+}
+
+}  // namespace refrain::runtime

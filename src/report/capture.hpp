@@ -1,0 +1,109 @@
+#pragma once
+// --refrain:capture: the calls of the program and how long its tasks took, as a captured program
+// (capture/captured_program.hpp).
+//
+// Calls that tasks make are not captured; a task that makes some is marked. Of several processes that run a program each
+// captures all calls, and the times of its own tasks.
+//
+// Threads: calls come from the program's thread, times from any; one lock. Memory: what the file has, 1024 times for each
+// volume of each task's arguments, and 16 bytes for each future. Costs some hundred nanoseconds for each call, body and
+// move.
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "capture/captured_program.hpp"
+#include "launch/program_call.hpp"
+#include "oracle/reduction.hpp"
+#include "report/listeners.hpp"
+
+namespace refrain::runtime {
+
+/// How long runs took, by the bytes of their arguments. Of many different volumes those nearby are counted together.
+class DurationSamples {
+ public:
+  void add(std::uint64_t bytes, std::uint64_t ns);
+  [[nodiscard]] capture::Costs costs() const;
+
+ private:
+  static constexpr std::size_t kVolumes = 256, kSamples = 1024;
+  struct Volume {
+    std::uint64_t count = 0;
+    std::vector<std::uint64_t> ns;  ///< of runs chosen evenly, where there are many
+  };
+  std::map<std::uint64_t, Volume> volumes_;
+  std::uint64_t random_ = 0;
+};
+
+class CaptureFile final : public ReportFile {
+ public:
+  CaptureFile(const std::string& path, const Machine& machine);
+  void program_call(const ProgramCall& call) override;
+  void ran(const BodyRun& body) override;
+  void moved(const Move& move) override;
+  /// Writes the program. A second call does nothing.
+  void close();
+
+ private:
+  using Number = capture::Number;
+  using Words = std::vector<std::uint64_t>;
+  struct Hash {
+    std::size_t operator()(const Words& words) const {
+      return hash_bytes(words.data(), words.size() * sizeof words[0]);
+    }
+  };
+  /// An access that is open: when it began, and where in the stream.
+  struct Open {
+    std::uint64_t begin_ns, position;
+    Number call;
+  };
+  struct Held {
+    std::uint64_t count = 0, ns = 0;
+  };
+
+  Number space(const data::IndexSpaceRef& points);
+  Number field(const AnyField& field);
+  Number task(const detail::TaskRecord& record);
+  Number op(const ReductionOp& op);
+  Number projection(const Projection& projection, const data::IndexSpaceRef& domain);
+  Number region(const AnyRegion& made);
+  Number partition(const AnyPartition& made);
+  [[nodiscard]] capture::Place place(const AnyRegion& region) const;
+  [[nodiscard]] bool knows(const AnyRegion& region) const;
+  capture::Argument argument(const Requirement& requirement, const data::IndexSpaceRef& domain);
+  void add_future(capture::Call& call, const detail::FutureState* future) const;
+  const std::string& trace(const Trace& trace);
+  bool describe(const ProgramCall& told, capture::Call& call);
+  bool describe_launch(const LaunchRequest& launch, capture::Call& call);
+  Number number_of(const capture::Call& call);
+
+  std::mutex mutex_;
+  bool closed_ = false;
+  capture::Program program_;
+  oracle::Reduction stream_;
+  std::uint64_t position_ = 0;  ///< calls so far
+  std::unordered_map<Words, Number, Hash> calls_;
+  std::map<const data::IndexSpace*, Number> spaces_;
+  std::map<std::uint64_t, Number> tasks_;  ///< by their ids
+  std::map<std::pair<const Projection::Impl*, const data::IndexSpace*>, Number> projections_;
+  std::vector<Projection> kept_;                         ///< so that their addresses stay
+  std::map<Words, Number> regions_, partitions_;         ///< by all that they are
+  std::map<const data::RegionTree*, Number> region_of_;  ///< alive now
+  std::map<std::pair<const data::RegionTree*, std::uint32_t>, Number> partition_of_;
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      made_at_;                         ///< positions of futures, by FutureState::call
+  std::map<std::uint64_t, Open> open_;  ///< accesses, by ticket
+  std::map<Number, Held> held_;         ///< accesses that have ended, by call
+  std::map<std::pair<Number, ProcessorKind>, DurationSamples> bodies_;
+  DurationSamples copies_, fills_, folds_;
+  std::map<std::uint64_t, std::string> traces_;  ///< what those with these ids are called
+  std::vector<bool> launches_;                   ///< of tasks: they launch others
+};
+
+}  // namespace refrain::runtime

@@ -1,0 +1,170 @@
+#include "simulate/cost_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "graph/node.hpp"
+#include "launch/launch_plan.hpp"
+#include "mapping/mapping_file.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::simulate {
+
+using exec::NodeKind;
+
+// --- what a file says ----------------------------------------------------------------------------------------
+
+CostFile::CostFile(std::string text, const std::string& file, const capture::Program& program) {
+  const JsonFile json(std::move(text), file);
+  const JsonNode root = json.root();
+  root.allow_only({"refrain_costs", "tasks", "note"});
+  if (const JsonNode version = root.at("refrain_costs"); version.as_integer(0, INT64_MAX) != 1)
+    version.fail("version {} of costs is not known; expected 1", version.as_integer(0, INT64_MAX));
+  std::vector<std::string_view> names;
+  for (const capture::Task& task : program.tasks) names.push_back(task.name);
+  for (const JsonNode& node : root.at("tasks").as_array()) {
+    node.allow_only({"task", "processor", "factor", "seconds", "seconds_per_byte", "note"});
+    Entry entry{node.at("task").as_string(), {true, true, true}};
+    if (std::ranges::none_of(names, [&](auto name) { return mapping::fits(entry.task, name); }))
+      node.at("task").fail("no task of '{}' is called '{}'{}", program.name, entry.task,
+                           did_you_mean(entry.task, names));
+    if (const auto kind = node.find("processor")) {
+      bool any = false;
+      for (int k = 0; k < processor_kinds; ++k)
+        any |= entry.of_kind[k] = kind->as_string() == to_string(static_cast<ProcessorKind>(k));
+      if (!any) kind->expected("a kind of processor (cpu, gang or gpu)");
+    }
+    const auto number = [&](std::string_view name, double otherwise) {
+      const auto found = node.find(name);
+      if (!found) return otherwise;
+      if (!(found->as_number() >= 0 && found->as_number() <= 1e9))
+        found->expected("a number from 0 to 1e9");
+      return found->as_number();
+    };
+    entry.factor = number("factor", 1);
+    entry.fixed = number("seconds", -1);
+    entry.per_byte = number("seconds_per_byte", 0);
+    entries_.push_back(std::move(entry));
+  }
+}
+
+double CostFile::seconds(const std::string& task, ProcessorKind kind, std::uint64_t bytes,
+                         double seconds) const {
+  for (const Entry& entry : entries_) {
+    if (!entry.of_kind[static_cast<std::size_t>(kind)] || !mapping::fits(entry.task, task))
+      continue;
+    const double of_bytes = entry.per_byte * static_cast<double>(bytes);
+    if (entry.fixed >= 0) seconds = entry.fixed + of_bytes;
+    else if (entry.per_byte > 0) seconds = of_bytes;
+    seconds *= entry.factor;
+  }
+  return seconds;
+}
+
+// --- the model -----------------------------------------------------------------------------------------------
+
+CostModel::CostModel(const capture::Program& program, const Machine& measured,
+                     const Machine& machine, const Lanes& lanes, const CostFile* file)
+    : program_(program), measured_(measured), machine_(machine), lanes_(lanes), file_(file) {}
+
+const Processor* CostModel::first(const Machine& machine, ProcessorKind kind) {
+  return machine.has(kind) ? &machine.processor(machine.processors(kind).front()) : nullptr;
+}
+
+const Processor* CostModel::device_of(MemoryId memory) const {
+  const auto owner = machine_.memory(memory).owner;
+  if (!owner) return nullptr;
+  const Processor& processor = machine_.processor(*owner);
+  return processor.emulated ? nullptr : &processor;
+}
+
+Work CostModel::work_of(const runtime::OperationDetail& operation) {
+  switch (operation.kind) {
+    case NodeKind::task: return body(operation);
+    case NodeKind::copy: return copy(operation);
+    case NodeKind::fill: return writing(operation, program_.fills);
+    case NodeKind::fold: return writing(operation, program_.folds);
+    default: return {};
+  }
+}
+
+Work CostModel::body(const runtime::OperationDetail& operation) const {
+  const runtime::LaunchPlan& plan = *operation.plan;
+  const runtime::PlannedPoint& point = plan.own.points[operation.rank];
+  const Processor& processor = machine_.processor(point.processor);
+  const capture::Task& task = program_.tasks[tasks_.at(plan.task.get())];
+  const auto fail = [&](const std::string& what) {
+    throw UsageError(exec::launch_name(task.name, plan.info.where) + ": " + what);
+  };
+  if (task.launches) fail("its body launches tasks, which a captured program has not");
+  if (processor.kind == ProcessorKind::gang)
+    fail("its body is one for a gang, and how many cores help it cannot be foretold");
+  ProcessorKind kind = processor.kind;
+  const capture::Costs* costs = &task.costs[static_cast<std::size_t>(kind)];
+  for (int other = 0; costs->empty() && other < processor_kinds; ++other) {
+    kind = static_cast<ProcessorKind>(other);
+    costs = &task.costs[static_cast<std::size_t>(other)];
+  }
+  if (costs->empty()) fail("it has not run when the program was captured: its time is not known");
+  const std::uint64_t bytes = plan.argument_bytes(operation.rank);
+  double seconds = capture::seconds_for(*costs, bytes);
+  const Processor* source = first(measured_, kind);
+  const bool is_other = source == nullptr || flops_of(*source) != flops_of(processor) ||
+                        bandwidths_of(*source) != bandwidths_of(processor);
+  if (is_other && source != nullptr && flops_of(*source) > 0 && flops_of(processor) > 0)
+    seconds *= flops_of(*source) / flops_of(processor);
+  if (is_other && !bandwidths_of(processor).empty()) {
+    double moving = 0;
+    for (std::size_t i = 0; i < plan.argument_count; ++i) {
+      const runtime::PlannedArgument& argument =
+          plan.own.arguments[operation.rank * plan.argument_count + i];
+      const auto at = std::ranges::find(processor.memories, argument.memory);
+      if (at == processor.memories.end()) continue;
+      const double times = argument.privilege == Privilege::read_write ? 2 : 1;
+      moving += times *
+                static_cast<double>(argument.points->volume() * plan.requirements[i].type.size) /
+                bandwidths_of(processor)[static_cast<std::size_t>(at - processor.memories.begin())];
+    }
+    seconds = std::max(seconds, moving);
+  }
+  if (file_ != nullptr) seconds = file_->seconds(task.name, processor.kind, bytes, seconds);
+  return {.seconds = seconds + launch_seconds_of(processor) + overheads_of(machine_).run,
+          .lane = lanes_.of(point.processor)};
+}
+
+Work CostModel::copy(const runtime::OperationDetail& operation) const {
+  const Memory &from = machine_.memory(operation.source), &to = machine_.memory(operation.target);
+  Work work{.source = operation.source,
+            .target = operation.target,
+            .bytes = operation.bytes,
+            .is_copy = true};
+  work.seconds = machine_.copy_seconds(from.id, to.id, operation.bytes);
+  work.occupied = work.seconds - machine_.copy_seconds(from.id, to.id, 0);
+  if (from.rank != to.rank || device_of(from.id) != nullptr || device_of(to.id) != nullptr)
+    return work;
+  work.lane = to.rank;
+  const Processor& cpu = machine_.processor(machine_.processors(ProcessorKind::cpu).front());
+  if (bandwidths_of(cpu).empty() && !program_.copies.empty())
+    work.seconds = capture::seconds_for(program_.copies, operation.bytes);
+  work.seconds += overheads_of(machine_).run;
+  return work;
+}
+
+Work CostModel::writing(const runtime::OperationDetail& operation,
+                        const capture::Costs& measured) const {
+  const Memory& memory = machine_.memory(operation.target);
+  const Processor* const device = device_of(memory.id);
+  const Processor& cpu = machine_.processor(machine_.processors(ProcessorKind::cpu).front());
+  const Processor& by = device != nullptr ? *device : cpu;
+  Work work{.lane = device != nullptr ? lanes_.of(device->id) : memory.rank};
+  if (!bandwidths_of(by).empty())
+    work.seconds = static_cast<double>(operation.bytes) / bandwidths_of(by).front();
+  else if (!measured.empty()) work.seconds = capture::seconds_for(measured, operation.bytes);
+  else work.seconds = machine_.copy_seconds(memory.id, memory.id, operation.bytes);
+  work.seconds += launch_seconds_of(by) + overheads_of(machine_).run;
+  return work;
+}
+
+}  // namespace refrain::simulate

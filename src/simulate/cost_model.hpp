@@ -1,0 +1,75 @@
+#pragma once
+// How long the operations of a captured program take on a described machine.
+//
+// A body takes as long as it was measured on that kind of processor, else on another kind. Where machine and kind are not
+// those of the measurement, the time is scaled: a body that takes d seconds on a processor of f flop/s is one of d f
+// floating-point operations at most, and it reads and writes its arguments. On a processor of F flop/s that reads and
+// writes the memory of argument i at B_i bytes/s it takes max(d f / F, sum of bytes_i / B_i), and the launch. What a
+// description does not say is as on the machine of the measurement. A file may say otherwise for each task.
+//
+// A copy takes what its links say: latency + bytes / bandwidth. Where a cpu makes it (no end is a real GPU's memory, and
+// both are of one rank) it takes as long as the copies of the measured run, as far as the machine does not say. Fills and
+// folds likewise, on a cpu, or on the GPU that has the memory.
+//
+// Owner: the thread of the simulation.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/json.hpp"
+#include "capture/captured_program.hpp"
+#include "launch/task_record.hpp"
+#include "simulate/virtual_executor.hpp"
+
+namespace refrain::simulate {
+
+/// What a file says of tasks: {"refrain_costs": 1, "tasks": [{"task": "star", "processor": "gpu", "factor": 0.5}, ...]}.
+/// Later entries win.
+class CostFile {
+ public:
+  /// InputError that says where. `file` is the name that errors give.
+  CostFile(std::string text, const std::string& file, const capture::Program& program);
+  /// The time of a body for which the model says `seconds`.
+  [[nodiscard]] double seconds(const std::string& task, ProcessorKind kind, std::uint64_t bytes,
+                               double seconds) const;
+
+ private:
+  struct Entry {
+    std::string task;  ///< a name in which * stands for any text
+    bool of_kind[processor_kinds];
+    double factor = 1, fixed = -1, per_byte = 0;
+  };
+  std::vector<Entry> entries_;
+};
+
+class CostModel final : public Model {
+ public:
+  /// All outlive this; `file` may be null.
+  CostModel(const capture::Program& program, const Machine& measured, const Machine& machine,
+            const Lanes& lanes, const CostFile* file);
+  /// A task of the program that is played.
+  void add(const detail::TaskRecord& record, capture::Number task) { tasks_[&record] = task; }
+  Work work_of(const runtime::OperationDetail& operation) override;
+
+ private:
+  Work body(const runtime::OperationDetail& operation) const;
+  Work copy(const runtime::OperationDetail& operation) const;
+  /// Of a fill or a fold.
+  Work writing(const runtime::OperationDetail& operation, const capture::Costs& measured) const;
+  /// The GPU that has the memory, unless that is emulated; or null.
+  [[nodiscard]] const Processor* device_of(MemoryId memory) const;
+  /// What both machines say of their processors of this kind.
+  [[nodiscard]] static const Processor* first(const Machine& machine, ProcessorKind kind);
+
+  const capture::Program& program_;
+  const Machine& measured_;
+  const Machine& machine_;
+  const Lanes& lanes_;
+  const CostFile* file_;
+  std::unordered_map<const detail::TaskRecord*, capture::Number> tasks_;
+};
+
+}  // namespace refrain::simulate
