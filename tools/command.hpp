@@ -22,6 +22,8 @@ void add_oracle_command(CLI::App& tool, const std::vector<std::string>& command)
 void add_report_command(CLI::App& tool);
 void add_simulate_command(CLI::App& tool);
 void add_capture_command(CLI::App& tool);
+/// `command`: the words behind `--`, as they are.
+void add_map_command(CLI::App& tool, const std::vector<std::string>& command);
 
 /// What is wrong with the value of a flag that is to be a whole number from `least`; empty: nothing.
 std::string whole_number_fault(const std::string& value, std::uint64_t least);

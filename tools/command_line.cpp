@@ -40,6 +40,9 @@ int run_tool(int argc, char** argv) {
   add_report_command(tool);
   add_simulate_command(tool);
   add_capture_command(tool);
+#ifdef REFRAIN_BUILD_MAP_SEARCH
+  add_map_command(tool, command);
+#endif
   try {
     tool.parse(static_cast<int>(mark - argv), argv);
   } catch (const CLI::ParseError& error) {
