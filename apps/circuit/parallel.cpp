@@ -89,23 +89,23 @@ bool equals(Context& ctx, const RegionArgument<T, 1>& argument, const std::vecto
 Outcome run_parallel(Context& ctx, const Setup& setup, apps::Progress& progress,
                      const State* expected) {
   const auto calculate_new_currents = host_task(
-      ctx, "calculate_new_currents",
+      "calculate_new_currents",
       [](ReadWrite<Currents> current, ReadWrite<InnerVoltages> inner, Read<WireInPiece> constants,
          Read<Point1> in, Read<Point1> out, Read<double> own, Read<double> shared,
          Read<double> ghost, int substeps) {
         return new_currents(current, inner, constants, in, out, own, shared, ghost, substeps);
       });
-  const auto distribute_charge = host_task(
-      ctx, "distribute_charge",
-      [](Read<Currents> current, Read<WireInPiece> constants, Read<Point1> in, Read<Point1> out,
-         ReadWrite<double> own, Reduce<Sum, double> shared, Reduce<Sum, double> ghost) {
+  const auto distribute_charge =
+      host_task("distribute_charge", [](Read<Currents> current, Read<WireInPiece> constants,
+                                        Read<Point1> in, Read<Point1> out, ReadWrite<double> own,
+                                        Reduce<Sum, double> shared, Reduce<Sum, double> ghost) {
         for (auto w : current.domain()) {
           contribute(constants[w].in, in[w], charge_to_in(current[w]), own, shared, ghost);
           contribute(constants[w].out, out[w], charge_to_out(current[w]), own, shared, ghost);
         }
       });
   const auto update_voltages =
-      host_task(ctx, "update_voltages",
+      host_task("update_voltages",
                 [&progress](ReadWrite<double> own_voltage, ReadWrite<double> shared_voltage,
                             ReadWrite<double> own_charge, ReadWrite<double> shared_charge,
                             Read<NodeConstants> own_constants, Read<NodeConstants> shared_constants,
@@ -115,9 +115,9 @@ Outcome run_parallel(Context& ctx, const Setup& setup, apps::Progress& progress,
                   if (p == 0) progress.step();
                   return gained;
                 });
-  const Task judge{"judge", [](double worst, const Charge& nodes, const Charge& wires) {
-                     return std::max(worst, imbalance(nodes, wires));
-                   }};
+  const auto judge = host_task("judge", [](double worst, const Charge& nodes, const Charge& wires) {
+    return std::max(worst, imbalance(nodes, wires));
+  });
 
   const Pieces p = make_pieces(ctx, setup);
   auto worst = ctx.launch(judge, 0.0, Charge{}, Charge{});

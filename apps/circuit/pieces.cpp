@@ -10,36 +10,34 @@ using namespace refrain;
 using apps::host_task;
 
 void make_nodes(Context& ctx, const Setup& setup, const Region<1>& nodes) {
-  const auto make =
-      host_task(ctx, "make_nodes",
-                [](Write<double> voltage, Write<double> charge, Write<NodeConstants> constants,
-                   Write<Coord> piece, const Setup& s) {
-                  for (auto n : voltage.domain()) {
-                    voltage[n] = first_voltage(s, n);
-                    charge[n] = 0.0;
-                    constants[n] = node_constants(s, n);
-                    piece[n] = s.piece_of_node(n);
-                  }
-                });
+  const auto make = host_task(
+      "make_nodes", [](Write<double> voltage, Write<double> charge, Write<NodeConstants> constants,
+                       Write<Coord> piece, const Setup& s) {
+        for (auto n : voltage.domain()) {
+          voltage[n] = first_voltage(s, n);
+          charge[n] = 0.0;
+          constants[n] = node_constants(s, n);
+          piece[n] = s.piece_of_node(n);
+        }
+      });
   const auto block = ctx.blocks(nodes, setup.pieces);
   ctx.launch(make, setup.pieces, block[Node::voltage], block[Node::charge], block[Node::constants],
              block[Node::piece], setup);
 }
 
 void make_wires(Context& ctx, const Setup& setup, const Region<1>& wires) {
-  const auto make =
-      host_task(ctx, "make_wires",
-                [](Write<Point1> in, Write<Point1> out, Write<Currents> current,
-                   Write<InnerVoltages> inner, Write<WireInPiece> constants, const Setup& s) {
-                  for (auto w : in.domain()) {
-                    const Ends ends = wire_ends(s, w);
-                    in[w] = ends.in;
-                    out[w] = ends.out;
-                    current[w] = {};
-                    inner[w] = {};
-                    constants[w] = {wire_constants(s, w), Place::private_node, Place::private_node};
-                  }
-                });
+  const auto make = host_task(
+      "make_wires", [](Write<Point1> in, Write<Point1> out, Write<Currents> current,
+                       Write<InnerVoltages> inner, Write<WireInPiece> constants, const Setup& s) {
+        for (auto w : in.domain()) {
+          const Ends ends = wire_ends(s, w);
+          in[w] = ends.in;
+          out[w] = ends.out;
+          current[w] = {};
+          inner[w] = {};
+          constants[w] = {wire_constants(s, w), Place::private_node, Place::private_node};
+        }
+      });
   const auto block = ctx.blocks(wires, setup.pieces);
   ctx.launch(make, setup.pieces, block[Wire::in], block[Wire::out], block[Wire::current],
              block[Wire::inner], block[Wire::constants], setup);
@@ -48,11 +46,11 @@ void make_wires(Context& ctx, const Setup& setup, const Region<1>& wires) {
 // Tells every wire where its piece finds its ends, so that the steps need not look it up.
 void place_ends(Context& ctx, const Setup& setup, const Pieces& pieces,
                 const Partition<1>& own_nodes) {
-  const auto mark = host_task(ctx, "mark_shared", [](Write<Place> place) {
+  const auto mark = host_task("mark_shared", [](Write<Place> place) {
     for (auto n : place.domain()) place[n] = Place::shared_node;
   });
   const auto place_wires = host_task(
-      ctx, "place_ends",
+      "place_ends",
       [](ReadWrite<WireInPiece> constants, Read<Point1> in, Read<Point1> out, Read<Place> place) {
         const Rect1& own = place.domain().bounds();  // a piece's nodes are consecutive
         for (auto w : constants.domain()) {

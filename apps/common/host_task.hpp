@@ -1,23 +1,20 @@
 #pragma once
-// A task whose one body is plain C++: for cores, and for emulated GPUs, which are threads of this
-// machine with a memory of their own. A real GPU could not run it.
+// A task with one body of plain C++, for cores and for GPUs. A machine's GPUs are emulated as long as Refrain has no
+// back end for real ones: threads with a memory of their own, which run the same loops. The body for GPUs is there on
+// machines without GPUs, too, where nothing runs it: a mapping search on such a machine simulates others, and is told
+// by it where a task could run.
 
-#include <algorithm>
+#include <string>
+#include <utility>
 
 #include "refrain/refrain.hpp"
 
 namespace apps {
 
 template <class F>
-refrain::Task<F> host_task(const refrain::Context& ctx, const char* name, F body) {
+refrain::Task<F> host_task(std::string name, F body) {
   using refrain::ProcessorKind;
-  const auto gpus = ctx.machine().processors(ProcessorKind::gpu);
-  const bool emulated =
-      !gpus.empty() && std::all_of(gpus.begin(), gpus.end(), [&](refrain::ProcessorId id) {
-        return ctx.machine().processor(id).emulated;
-      });
-  if (!emulated) return refrain::Task{name, std::move(body)};
-  return refrain::Task{name, refrain::on<ProcessorKind::cpu>(body),
+  return refrain::Task{std::move(name), refrain::on<ProcessorKind::cpu>(body),
                        refrain::on<ProcessorKind::gpu>(body)};
 }
 

@@ -68,10 +68,10 @@ Arrays::Arrays(Context& context, const Setup& setup, apps::Progress& progress)
     : ctx(context),
       blocks(setup.blocks),
       pool(context, setup.n, setup.blocks),
-      dot(host_task(context, "DOT", bodies::Dot{})),
-      sub(host_task(context, "SUB", bodies::Sub{})),
-      div(host_task(context, "DIV", bodies::Div{&progress})),
-      residual(host_task(context, "RESIDUAL", bodies::Residual{})) {}
+      dot(host_task("DOT", bodies::Dot{})),
+      sub(host_task("SUB", bodies::Sub{})),
+      div(host_task("DIV", bodies::Div{&progress})),
+      residual(host_task("RESIDUAL", bodies::Residual{})) {}
 
 Vector::Vector(Arrays& arrays) : arrays_(&arrays), storage_(arrays.pool.take()) {}
 

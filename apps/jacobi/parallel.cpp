@@ -18,7 +18,7 @@ Matrix make_matrix(Context& ctx, const Setup& setup) {
     rows.push_back(Rect2{{c * setup.n / setup.blocks, 0},
                          {(c + 1) * setup.n / setup.blocks - 1, setup.n - 1}});
   r.rows = ctx.partition(r.region, rows);
-  const auto make = host_task(ctx, "make_matrix", [](Write<double, 2> matrix) {
+  const auto make = host_task("make_matrix", [](Write<double, 2> matrix) {
     for (auto p : matrix.domain()) matrix[p] = rest(p[0], p[1]);
   });
   ctx.launch(make, setup.blocks, r.rows[Element::value]);
@@ -28,7 +28,7 @@ Matrix make_matrix(Context& ctx, const Setup& setup) {
 template <class Value>
 Vector make_vector(Arrays& arrays, const char* name, Value value) {
   Vector vector(arrays);
-  const auto make = host_task(arrays.ctx, name, [value](Write<double> v) {
+  const auto make = host_task(name, [value](Write<double> v) {
     for (auto p : v.domain()) v[p] = value(p);
   });
   arrays.ctx.launch(make, arrays.blocks, vector.rows()[Element::value]);

@@ -30,12 +30,12 @@ class Simulation {
         setup_(setup),
         tiles_{{0, 0}, {setup.tiles[0] - 1, setup.tiles[1] - 1}},
         driver_(setup),
-        diffuse_(host_task(ctx, "diffuse", tasks::Diffuse{})),
-        react_(host_task(ctx, "react", tasks::React{setup})),
-        advance_(host_task(ctx, "advance", tasks::Advance{})),
-        filter_(host_task(ctx, "filter", tasks::Filter{})),
-        accept_(host_task(ctx, "accept", tasks::Accept{&progress})) {
-    const auto start = host_task(ctx, "start", tasks::Start{setup});
+        diffuse_(host_task("diffuse", tasks::Diffuse{})),
+        react_(host_task("react", tasks::React{setup})),
+        advance_(host_task("advance", tasks::Advance{})),
+        filter_(host_task("filter", tasks::Filter{})),
+        accept_(host_task("accept", tasks::Accept{&progress})) {
+    const auto start = host_task("start", tasks::Start{setup});
     for (int q = 0; q < setup.quantities(); ++q) {
       quantities_.push_back(make_quantity());
       ctx.launch(start, tiles_, quantities_.back().tile[Quantity::value], q);

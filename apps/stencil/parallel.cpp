@@ -73,18 +73,17 @@ Outcome run(Context& ctx, const Setup& setup, apps::Progress& progress,
   const auto around = ctx.halo(tile, R);
   const Rect2 tiles{{0, 0}, {setup.tiles[0] - 1, setup.tiles[1] - 1}};
 
-  const auto start = host_task(ctx, "start", [](Write<double, 2> in) {
+  const auto start = host_task("start", [](Write<double, 2> in) {
     for (auto p : in.domain()) in[p] = static_cast<double>(p[0] + p[1]);
   });
   const auto star = host_task(
-      ctx, "star", [](ReadWrite<double, 2> out, Read<double, 2> in) { star_tile<R>(out, in); });
-  const auto increment =
-      host_task(ctx, "increment", [&progress](ReadWrite<double, 2> in, Point<2> p) {
-        increment_tile(in);
-        if (p == Point2{0, 0}) progress.step();
-      });
+      "star", [](ReadWrite<double, 2> out, Read<double, 2> in) { star_tile<R>(out, in); });
+  const auto increment = host_task("increment", [&progress](ReadWrite<double, 2> in, Point<2> p) {
+    increment_tile(in);
+    if (p == Point2{0, 0}) progress.step();
+  });
   const auto measure =
-      host_task(ctx, "measure", [](Read<double, 2> out) { return sum_of_magnitudes(out); });
+      host_task("measure", [](Read<double, 2> out) { return sum_of_magnitudes(out); });
 
   const Trace iteration{"iteration"};
   const auto iterate_once = [&] {
