@@ -3,20 +3,20 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "refrain/dynamic.hpp"
 
 namespace refrain::arrays::detail {
 
-/// A task whose body is the function `body`, for processors of kind cpu.
+/// A task whose body is the function `body`, for cores and for GPUs. GPUs are emulated: threads with a memory of their
+/// own.
 template <void (*body)(const TaskFrame&)>
 DynamicTask plain_task(std::string name, ResultType result = {}) {
-  TaskVariant variant;
-  variant.body = body;
-  variant.plain = [](const void* frame) { body(*static_cast<const TaskFrame*>(frame)); };
-  variant.may_launch = false;
-  return DynamicTask(std::move(name), std::vector<TaskVariant>{std::move(variant)}, result);
+  const auto on = [](ProcessorKind kind) {
+    return TaskVariant{kind, body, false,
+                       [](const void* frame) { body(*static_cast<const TaskFrame*>(frame)); }};
+  };
+  return DynamicTask(std::move(name), {on(ProcessorKind::cpu), on(ProcessorKind::gpu)}, result);
 }
 
 }  // namespace refrain::arrays::detail

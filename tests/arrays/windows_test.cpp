@@ -1,5 +1,5 @@
 // Long programs of element-wise operations on few arrays, whose windows fill up, are kept in part, and are launched for
-// all reasons that there are: the same bits, fused or not, in tiles or in one, replayed or not.
+// all reasons that there are: the same bits, fused or not, in tiles or in one, replayed or not, on cores or on GPUs.
 
 #include <gtest/gtest.h>
 
@@ -105,8 +105,9 @@ class RandomProgram {
 };
 
 std::vector<double> outcome(std::uint64_t seed, Coord elements, const Settings& settings,
-                            int workers, bool tracing) {
+                            int workers, bool tracing, const std::string& machine = {}) {
   Options options;
+  options.machine = machine;
   options.workers = workers;
   options.tracing = tracing;
   std::vector<double> found;
@@ -121,13 +122,16 @@ TEST(ArrayWindows, LongProgramsHaveTheSameBits) {
     const Coord elements = seed % 10 == 0 ? 70'001 : 5 + static_cast<Coord>(seed * 7 % 300);
     const Coord tile = elements > 1000 ? 0 : 1 + static_cast<Coord>(seed % 40);
     const auto judge = outcome(seed, elements, {.fusion = false}, 0, false);
-    const auto expect = [&](const char* what, const Settings& settings, int workers) {
-      EXPECT_TRUE(outcome(seed, elements, settings, workers, true) == judge)
+    const auto expect = [&](const char* what, const Settings& settings, int workers,
+                            const char* machine = "") {
+      EXPECT_TRUE(outcome(seed, elements, settings, workers, true, machine) == judge)
           << "seed " << seed << ", " << elements << " elements, " << what;
     };
     expect("fused", {}, 0);
     expect("fused, tiles, two workers", {.fusion = true, .tile = tile}, 2);
     expect("not fused, tiles, one worker", {.fusion = false, .tile = tile}, 1);
+    expect("fused, tiles, on GPUs", {.fusion = true, .tile = tile}, 1,
+           "emulated:cpus=2,gpus=2,framebuffer=256KiB");
   }
 }
 

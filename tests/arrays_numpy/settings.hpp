@@ -1,6 +1,6 @@
 #pragma once
 // The settings in which programs run, none of which may change a bit of a result: automatic tracing, fusion, tiles,
-// workers, and the seeded scheduler.
+// workers, the seeded scheduler, and GPUs.
 
 #include <cstdint>
 #include <map>
@@ -20,6 +20,7 @@ struct Setting {
   arrays::Coord tile = 0;
   int workers = 0;
   std::optional<std::uint64_t> schedule;
+  bool gpus = false;
 
   [[nodiscard]] std::string name() const;
   [[nodiscard]] arrays::Settings of_session() const;
@@ -34,7 +35,7 @@ class Runtimes {
   Runtime& of(const Setting& setting);
 
  private:
-  using Key = std::tuple<bool, int, std::optional<std::uint64_t>>;
+  using Key = std::tuple<bool, int, std::optional<std::uint64_t>, bool>;
   std::map<Key, std::unique_ptr<Runtime>> made_;
 };
 
