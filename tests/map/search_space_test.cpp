@@ -61,9 +61,9 @@ Machine with_gpu(const std::string& gpu_bandwidth) {
                    {"name": "gpu", "kind": "gpu", "memories": ["fb", "pin"]}],
     "links": [{"between": ["sys", "fb"], "bandwidth": ")" +
                                  gpu_bandwidth + R"(", "latency": "1us"},
-              {"between": ["sys", "pin"], "bandwidth": "10GB/s"},
+              {"between": ["sys", "pin"], "bandwidth": "10GB/s", "latency": "1us"},
               {"between": ["pin", "fb"], "bandwidth": ")" +
-                                 gpu_bandwidth + R"("}]})",
+                                 gpu_bandwidth + R"(", "latency": "1us"}]})",
                              "machine.json");
 }
 
