@@ -145,9 +145,9 @@ TEST(Capture, DamagedFilesAreRefused) {
   for (TestBudget budget(20'000, 60); budget.more(); budget.next()) {
     std::string changed = text;
     for (std::size_t change = 0; change <= below(3); ++change) {
-      const std::size_t at = below(changed.size());
+      const std::size_t at = below(changed.size() + 1);
       switch (below(4)) {
-        case 0: changed.resize(at + 1); break;
+        case 0: changed.resize(at); break;
         case 1: changed.erase(at, 1 + below(20)); break;
         case 2: changed.insert(at, pieces[below(std::size(pieces))]); break;
         default: {
