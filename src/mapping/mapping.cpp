@@ -64,7 +64,9 @@ void map_by_default(const MappingInput& input, std::span<const ProcessorKind> bo
   output.priority = 0;
 
   ArgumentMapping answer;
-  answer.layout.extent = traits.is_device ? Extent::exact : Extent::whole;
+  // A node of several, as a simulation has them, holds its part.
+  const bool whole = !traits.is_device && machine.ranks() == 1;
+  answer.layout.extent = whole ? Extent::whole : Extent::exact;
   for (const MemoryKind wanted : traits.memories)
     if (const auto memory = machine.nearest(output.processor, wanted);
         memory && (traits.is_device || answer.memories.empty()))
