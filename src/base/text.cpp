@@ -22,6 +22,7 @@ namespace {
 constexpr std::array kSizes{"B", "KiB", "MiB", "GiB", "TiB"};
 constexpr std::array kDecimalSizes{"B", "KB", "MB", "GB", "TB"};
 constexpr std::array kDurations{"ns", "us", "ms", "s"};
+constexpr std::array kFlops{"Flop/s", "KFlop/s", "MFlop/s", "GFlop/s", "TFlop/s", "PFlop/s"};
 using Units = std::span<const char* const>;
 
 bool same_word(std::string_view text, std::string_view word) {
@@ -84,6 +85,10 @@ std::optional<double> parse_duration(std::string_view text) {
   return nanoseconds ? std::optional(*nanoseconds / 1e9) : std::nullopt;
 }
 
+std::optional<double> parse_flops(std::string_view text) {
+  return parse_quantity(text, 1000, kFlops);
+}
+
 std::string exact_size(std::uint64_t bytes) {
   std::size_t unit = 0;
   for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < kSizes.size(); ++unit) bytes /= 1024;
@@ -97,6 +102,10 @@ std::string short_bandwidth(double bytes_per_second) {
   return in_units(bytes_per_second, 1000, kDecimalSizes) + "/s";
 }
 std::string short_duration(double seconds) { return in_units(seconds * 1e9, 1000, kDurations); }
+
+std::string short_flops(double operations_per_second) {
+  return in_units(operations_per_second, 1000, kFlops);
+}
 
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);

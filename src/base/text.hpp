@@ -2,10 +2,11 @@
 // Text for people: quantities in flags and descriptions, answers to mistyped names, and exceptions of the program's own
 // functions (bodies, operators, mappers, projections). Pure functions.
 //
-// Quantities are sizes ("64MiB", "1.5GB", "4096"), bandwidths ("16GB/s") and durations ("1.5us"): a number (digits, at
-// most one point) and a unit, with or without a blank between them. KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB
-// and TiB are powers of 1024; B or nothing means bytes. Durations need a unit: ns, us, ms or s. Letters may be of
-// either case. Nothing else is accepted: no sign, no exponent, no further text. Sizes are rounded to the nearest byte.
+// Quantities are sizes ("64MiB", "1.5GB", "4096"), bandwidths ("16GB/s"), durations ("1.5us") and rates of computing
+// ("9.3TFlop/s"): a number (digits, at most one point) and a unit, with or without a blank between them. KB, MB, GB and
+// TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024; B or nothing means bytes. Durations need a unit: ns,
+// us, ms or s. Letters may be of either case. Nothing else is accepted: no sign, no exponent, no further text. Sizes are
+// rounded to the nearest byte.
 
 #include <cstdint>
 #include <exception>
@@ -23,6 +24,9 @@ std::optional<double> parse_bandwidth(std::string_view text);
 /// Seconds, or nothing.
 std::optional<double> parse_duration(std::string_view text);
 
+/// Floating-point operations per second, or nothing: Flop/s, KFlop/s, MFlop/s, GFlop/s, TFlop/s or PFlop/s.
+std::optional<double> parse_flops(std::string_view text);
+
 /// A text that parse_size reads back to the same value: "64MiB" where a unit divides it, else "1000B".
 std::string exact_size(std::uint64_t bytes);
 /// For people: at most four significant digits and a binary unit, "15.63GiB".
@@ -31,6 +35,8 @@ std::string short_size(std::uint64_t bytes);
 std::string short_bandwidth(double bytes_per_second);
 /// For people, and parsed back: "1.5us".
 std::string short_duration(double seconds);
+/// For people, and parsed back: "9.3TFlop/s".
+std::string short_flops(double operations_per_second);
 /// For people: "1'234'567".
 std::string grouped(std::uint64_t number);
 

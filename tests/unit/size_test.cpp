@@ -35,6 +35,10 @@ TEST(Size, BandwidthsAndDurations) {
   EXPECT_DOUBLE_EQ(parse_duration("100 ns").value(), 100e-9);
   EXPECT_DOUBLE_EQ(parse_duration("2s").value(), 2);
   EXPECT_EQ(parse_duration("5"), std::nullopt) << "a duration needs a unit";
+  EXPECT_DOUBLE_EQ(parse_flops("9.3TFlop/s").value(), 9.3e12);
+  EXPECT_DOUBLE_EQ(parse_flops("2 flop/s").value(), 2);
+  EXPECT_EQ(parse_flops("9.3TFlops"), std::nullopt);
+  EXPECT_EQ(parse_flops("9.3"), std::nullopt) << "so does a rate";
 }
 
 TEST(Size, WhatIsWrittenIsReadBack) {
@@ -46,6 +50,7 @@ TEST(Size, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(short_bandwidth(16e9), "16GB/s");
   EXPECT_EQ(short_duration(1.5e-6), "1.5us");
   EXPECT_EQ(short_duration(0), "0ns");
+  EXPECT_EQ(short_flops(70.4e9), "70.4GFlop/s");
 }
 
 TEST(Size, DigitsInGroups) {
