@@ -14,6 +14,8 @@ install(TARGETS refrain_oracle EXPORT RefrainOracleTargets COMPONENT refrain_dev
 install(TARGETS refrain_oracle LIBRARY NAMELINK_SKIP COMPONENT refrain_tools)
 install(EXPORT RefrainOracleTargets NAMESPACE Refrain:: DESTINATION ${package_dir}
         COMPONENT refrain_development)
+# Machines that have a name (machine/description.cpp looks there).
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/machines DESTINATION share/refrain COMPONENT refrain_tools)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/refrain DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT refrain_development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}

@@ -33,9 +33,10 @@ void add_machine_command(CLI::App& tool) {
   CLI::App* command =
       tool.add_subcommand("machine", "Print the processors, memories and links of a machine");
   auto request = std::make_shared<Request>();
-  command->add_option("description", request->description,
-                      "a JSON file or a text such as emulated:gpus=2,framebuffer=64MiB "
-                      "(default: this machine)");
+  command->add_option(
+      "description", request->description,
+      "a JSON file, a name such as lassen:nodes=4, or a text such as emulated:gpus=2 "
+      "(default: this machine)");
   command->add_flag("--json", request->json, "as a machine description in JSON");
   command->callback([request] { print_machine(*request); });
 }

@@ -8,8 +8,8 @@
 //
 // The machine of a program that several ranks run (Context::machine()) has the processors and memories
 // of all ranks, those of rank 0 first, as many on each; `rank` says whose they are. What one of them names
-// (memories, members, an owner, the ends of a link) is of its own rank: no link joins two ranks, since
-// nobody has described the network between them.
+// (memories, members, an owner, the ends of a link) is of its own rank: no link joins two ranks. A network,
+// where one is described, joins them all.
 //
 // Cost: every query is an array look-up, except link() and copy_seconds(), which read a table that the
 // constructor filled (a rank's memories cubed, for each rank, once).
@@ -62,6 +62,13 @@ struct Processor {
   /// For a gang, the cpu processors that work together; otherwise empty.
   std::vector<ProcessorId> members;
   std::uint32_t rank = 0;  ///< whose it is; 0 in one process
+  /// Floating-point operations per second that its tasks typically reach; 0: not known.
+  double flops = 0;
+  /// Bytes per second at which its tasks read and write each of `memories`, in that order; empty: not known.
+  std::vector<double> bandwidths = {};
+  /// Seconds between a task being ready, while the processor is idle, and its begin: the launch of a GPU's
+  /// kernel, for example.
+  double launch_seconds = 0;
 };
 
 struct Memory {
@@ -84,17 +91,35 @@ struct Link {
   double latency = 0;    ///< seconds until the first byte
 };
 
+/// Seconds of the runtime's own work per operation. The launching thread analyses an operation or replays
+/// it; whoever runs it has the rest.
+struct Overheads {
+  double analyse = 1.5e-6;
+  double replay = 1.5e-7;
+  double run = 3e-7;
+};
+
+/// What a machine costs beside its processors and links.
+struct MachineCosts {
+  /// What joins each two ranks: the bandwidth of one rank's adapter in each direction, and the latency
+  /// from rank to rank. `from` and `to` have no meaning. Nothing: not known.
+  std::optional<Link> network = {};
+  Overheads overheads = {};
+};
+
 class Machine {
  public:
   /// Takes lists whose ids are their positions, whose references are in range, and whose ranks are as
   /// above; otherwise throws InputError that names the machine and what is wrong. Mapper tests may make
   /// machines of their own this way.
   Machine(std::string name, std::vector<Processor> processors, std::vector<Memory> memories,
-          std::vector<Link> links);
+          std::vector<Link> links, MachineCosts costs = {});
 
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Of how many ranks it is; 1 in one process.
   [[nodiscard]] std::uint32_t ranks() const { return memories_.back().rank + 1; }
+  [[nodiscard]] const std::optional<Link>& network() const { return costs_.network; }
+  [[nodiscard]] const Overheads& overheads() const { return costs_.overheads; }
 
   [[nodiscard]] std::span<const Processor> processors() const { return processors_; }
   [[nodiscard]] std::span<const Memory> memories() const { return memories_; }
@@ -116,7 +141,8 @@ class Machine {
   /// memories.
   [[nodiscard]] const Link* link(MemoryId from, MemoryId to) const;
   /// How long a copy of `bytes` is expected to take over the best way there is, several hops included;
-  /// infinity where there is none, as between two ranks; 0 inside a memory that has no link to itself.
+  /// infinity where there is none, as between two ranks without a network; 0 inside a memory that has no link
+  /// to itself. The way to another rank leads through the first system memory of each, and the network.
   [[nodiscard]] double copy_seconds(MemoryId from, MemoryId to, std::uint64_t bytes) const;
 
  private:
@@ -124,6 +150,9 @@ class Machine {
   struct Way {
     double latency = 0;
     double seconds_per_byte = 0;
+    friend Way operator+(const Way& a, const Way& b) {
+      return {a.latency + b.latency, a.seconds_per_byte + b.seconds_per_byte};
+    }
   };
 
   void find_ways();
@@ -134,11 +163,13 @@ class Machine {
   std::vector<Processor> processors_;
   std::vector<Memory> memories_;
   std::vector<Link> links_;
+  MachineCosts costs_;
   std::vector<ProcessorId> by_processor_kind_[processor_kinds];
   std::vector<MemoryId> by_memory_kind_[memory_kinds];
-  MemoryId per_rank_ = 0;    // memories of a rank
-  std::vector<int> direct_;  // per pair of memories of a rank, index into links_, or -1
-  std::vector<Way> ways_;    // likewise
+  MemoryId per_rank_ = 0;           // memories of a rank
+  std::vector<int> direct_;         // per pair of memories of a rank, index into links_, or -1
+  std::vector<Way> ways_;           // likewise; the last is the network
+  std::vector<MemoryId> gateways_;  // per rank, the memory at which the network begins
 };
 
 }  // namespace refrain

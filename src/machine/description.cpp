@@ -1,10 +1,11 @@
-// Machines from descriptions, and back: the short form and the JSON form, docs/machine.md; and the table for people.
+// Machines from descriptions: the short form and the JSON form, docs/machine.md.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -12,8 +13,8 @@
 #include <numeric>
 #include <optional>
 #include <ranges>
+#include <set>
 
-#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "machine/machine.hpp"
@@ -25,44 +26,26 @@ namespace {
 
 constexpr std::uint64_t default_size = std::uint64_t{256} << 20;  // on a GPU, and pinned
 
-// "emulated:gpus=2,framebuffer=64MiB": the machine found, changed by a few settings. An emulated GPU is a worker thread
-// with a framebuffer of its own, an arena of main memory that nothing else touches, so that every copy to and from a GPU
-// happens for real.
-class ShortForm {
+// "NAME=VALUE,NAME=VALUE" at the end of a description.
+class Settings {
  public:
-  explicit ShortForm(std::string_view text) : text_(text) {
-    const std::size_t begin = std::min(text.size(), std::string_view("emulated:").size());
-    for (const auto setting : std::views::split(text.substr(begin), ','))
+  struct Kind {
+    std::string_view name;
+    bool is_size;  // or a number
+    std::uint64_t least, most;
+  };
+
+  /// `begin`: where the settings begin in the description.
+  Settings(std::string_view description, std::size_t begin, std::span<const Kind> known)
+      : text_(description), known_(known) {
+    for (const auto setting : std::views::split(text_.substr(std::min(begin, text_.size())), ','))
       read({setting.begin(), setting.end()});
   }
 
-  Machine change(Hardware hardware) const {
-    hardware.gpus = at("gpus", 0);
-    if (has("framebuffer") && hardware.gpus == 0)
-      fail(text_.substr(text_.find("framebuffer")),
-           "a framebuffer needs a gpu; expected 'gpus=' with at least 1");
-    hardware.framebuffer = at("framebuffer", default_size);
-    hardware.pinned = at("pinned", hardware.gpus > 0 ? default_size : 0);
-    // Cpus that are asked for are unbound threads that the operating system places, since there may be more of them
-    // than cores.
-    const std::size_t cpus = at("cpus", hardware.cpus.size());
-    const std::size_t domains = at("numa", has("cpus") ? 1 : hardware.domains.size());
-    if (domains > cpus)
-      fail(text_.substr(text_.find("numa")),
-           "expected at most one NUMA domain per cpu, found numa={} with {} cpus", domains, cpus);
-    if (has("cpus")) hardware.cpus.assign(cpus, {.emulated = true});
-    if (has("cpus") || has("numa"))
-      for (std::size_t i = 0; i < cpus; ++i)
-        hardware.cpus[i].domain = static_cast<int>(i * domains / cpus);
-    const std::uint64_t all = std::reduce(hardware.domains.begin(), hardware.domains.end());
-    hardware.domains.assign(domains, at("system", all / domains));
-    return assemble(std::string(text_), hardware);
+  [[nodiscard]] bool has(std::string_view name) const { return settings_.contains(name); }
+  [[nodiscard]] std::uint64_t at(std::string_view name, std::uint64_t otherwise) const {
+    return has(name) ? settings_.at(name).number : otherwise;
   }
-
- private:
-  // The first three are numbers, the others sizes.
-  static constexpr std::array<std::string_view, 6> known_{"cpus",   "gpus",        "numa",
-                                                          "system", "framebuffer", "pinned"};
 
   /// `where`: the part of the text that is wrong.
   template <class... Values>
@@ -72,41 +55,88 @@ class ShortForm {
                                  where.data() - text_.data() + 1,
                                  fmt::format(message, std::forward<Values>(values)...)));
   }
+  /// For the setting of this name, which is there.
+  template <class... Values>
+  [[noreturn]] void fail_at(std::string_view name, fmt::format_string<Values...> message,
+                            Values&&... values) const {
+    fail(settings_.at(name).where, message, std::forward<Values>(values)...);
+  }
+
+ private:
+  struct Setting {
+    std::uint64_t number;
+    std::string_view where;
+  };
 
   void read(std::string_view setting) {
     const std::string_view name = setting.substr(0, setting.find('='));
-    const auto* const known = std::ranges::find(known_, name);
-    if (known == known_.end()) fail(name, "unknown name '{}'{}", name, did_you_mean(name, known_));
+    const auto known = std::ranges::find(known_, name, &Kind::name);
+    if (known == known_.end()) {
+      std::vector<std::string_view> names;
+      std::ranges::transform(known_, std::back_inserter(names), &Kind::name);
+      fail(name, "unknown name '{}'{}", name, did_you_mean(name, names));
+    }
     if (name == setting)
       fail(setting.substr(name.size()), "expected '=' and a value after '{}'", name);
     if (has(name)) fail(name, "'{}' is given a second time", name);
     const std::string_view value = setting.substr(name.size() + 1);
-    const bool is_size = known >= known_.begin() + 3;
-    const std::uint64_t least = name == "gpus" ? 0 : 1;
-    const std::uint64_t most = is_size ? INT64_MAX : most_processors;
     const bool has_unit = value.find_first_not_of("0123456789") != std::string_view::npos;
-    const auto number = is_size || !has_unit ? parse_size(value) : std::nullopt;
-    if (!number || *number < least || *number > most)
+    const auto number = known->is_size || !has_unit ? parse_size(value) : std::nullopt;
+    if (!number || *number < known->least || *number > known->most)
       fail(value, "expected {} for '{}', found '{}'",
-           is_size ? "a size above 0 such as 64MiB"
-                   : fmt::format("a whole number from {} to {}", least, most),
+           known->is_size ? "a size above 0 such as 64MiB"
+                          : fmt::format("a whole number from {} to {}", known->least, known->most),
            name, value);
-    settings_.emplace(name, *number);
-  }
-
-  [[nodiscard]] bool has(std::string_view name) const { return settings_.contains(name); }
-  [[nodiscard]] std::uint64_t at(std::string_view name, std::uint64_t otherwise) const {
-    return has(name) ? settings_.at(name) : otherwise;
+    settings_.emplace(name, Setting{*number, name});
   }
 
   const std::string_view text_;
-  std::map<std::string_view, std::uint64_t> settings_;
+  const std::span<const Kind> known_;
+  std::map<std::string_view, Setting> settings_;
 };
+
+constexpr std::array<Settings::Kind, 6> kShortForm{{{"cpus", false, 1, most_processors},
+                                                    {"gpus", false, 0, most_processors},
+                                                    {"numa", false, 1, most_processors},
+                                                    {"system", true, 1, INT64_MAX},
+                                                    {"framebuffer", true, 1, INT64_MAX},
+                                                    {"pinned", true, 1, INT64_MAX}}};
+
+// "emulated:gpus=2,framebuffer=64MiB": the machine found, changed by a few settings. An emulated GPU is a worker thread
+// with a framebuffer of its own, an arena of main memory that nothing else touches, so that every copy to and from a GPU
+// happens for real.
+Machine read_short_form(std::string_view text, Hardware hardware) {
+  const Settings settings(text, std::string_view("emulated:").size(), kShortForm);
+  hardware.gpus = settings.at("gpus", 0);
+  if (settings.has("framebuffer") && hardware.gpus == 0)
+    settings.fail_at("framebuffer", "a framebuffer needs a gpu; expected 'gpus=' with at least 1");
+  hardware.framebuffer = settings.at("framebuffer", default_size);
+  hardware.pinned = settings.at("pinned", hardware.gpus > 0 ? default_size : 0);
+  // Cpus that are asked for are unbound threads that the operating system places, since there may be more of them
+  // than cores.
+  const bool has_cpus = settings.has("cpus");
+  const std::size_t cpus = settings.at("cpus", hardware.cpus.size());
+  const std::size_t domains = settings.at("numa", has_cpus ? 1 : hardware.domains.size());
+  if (domains > cpus)
+    settings.fail_at("numa", "expected at most one NUMA domain per cpu, found numa={} with {} cpus",
+                     domains, cpus);
+  if (has_cpus) hardware.cpus.assign(cpus, {.emulated = true});
+  if (has_cpus || settings.has("numa"))
+    for (std::size_t i = 0; i < cpus; ++i)
+      hardware.cpus[i].domain = static_cast<int>(i * domains / cpus);
+  const std::uint64_t all = std::reduce(hardware.domains.begin(), hardware.domains.end());
+  hardware.domains.assign(domains, settings.at("system", all / domains));
+  return assemble(std::string(text), hardware);
+}
 
 // The JSON form. Every mistake, of syntax or of meaning, is reported at the line and column of the value that is wrong.
 
 // The table of ways grows with the square, its making with the cube.
 constexpr int most_memories = 1024;
+// Of all nodes together.
+constexpr std::uint64_t most_in_all = 1 << 20, most_ways = 1 << 24;
+
+constexpr std::array<Settings::Kind, 1> kFileSettings{{{"nodes", false, 1, most_nodes}}};
 
 /// A number, or a text that `parse` reads, from `least` to `most`.
 double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::string_view),
@@ -116,6 +146,19 @@ double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::str
   if (node.value().is_string()) value = parse(node.as_string());
   if (!value || !(*value >= least && *value <= most)) node.expected(what);
   return *value;
+}
+
+double bandwidth_of(const JsonNode& node) {
+  return quantity_of(node, parse_bandwidth, std::numeric_limits<double>::denorm_min(),
+                     std::numeric_limits<double>::max(),
+                     "a bandwidth above 0 such as \"16GB/s\" or a number of bytes per second");
+}
+
+double duration_of(const JsonNode& node, std::string_view what = "a time") {
+  return quantity_of(node, parse_duration, 0, 3600,
+                     fmt::format("{} of at most an hour such as \"1.5us\", or a number of seconds "
+                                 "from 0 to 3600",
+                                 what));
 }
 
 std::uint64_t capacity_of(const JsonNode& node) {
@@ -153,8 +196,10 @@ const ProcessorTraits& processor_kind_of(const JsonNode& node) {
 
 class JsonForm {
  public:
-  Machine read(const JsonNode& root) {
-    root.allow_only({"name", "processors", "memories", "links"});
+  /// The settings come before what the file says.
+  Machine read(const JsonNode& root, const Settings& settings) {
+    root.allow_only({"name", "nodes", "network", "overheads", "processors", "memories", "links",
+                     "verified", "note", "source"});
     const auto name = root.find("name");
     machine_.name = name ? name->as_string() : "described machine";
     const JsonNode memories = root.at("memories");
@@ -173,16 +218,56 @@ class JsonForm {
                              memory.name);
     if (const auto links = root.find("links"))
       for (const JsonNode& link : links->as_array()) read_link(link);
+    if (const auto network = root.find("network")) read_network(*network);
+    if (const auto overheads = root.find("overheads")) read_overheads(*overheads);
     machine_.add_gangs();
     Machine machine = std::move(machine_).build();
     for (const Memory& from : machine.memories())  // data may have to go from any to any other
       for (const Memory& to : machine.memories())
         if (!std::isfinite(machine.copy_seconds(from.id, to.id, 1)))
           name_of(to).fail("no links lead from memory '{}' to memory '{}'", from.name, to.name);
-    return machine;
+    return on_nodes(std::move(machine), root.find("nodes"), settings);
   }
 
  private:
+  // So many nodes like `one`: by the settings, else by the file.
+  static Machine on_nodes(Machine one, const std::optional<JsonNode>& given,
+                          const Settings& settings) {
+    const auto in_file =
+        given ? static_cast<std::uint64_t>(given->as_integer(1, most_nodes)) : std::uint64_t{1};
+    const std::uint64_t nodes = settings.at("nodes", in_file);
+    if (nodes == 1) return one;
+    const std::uint64_t processors = nodes * one.processors().size();
+    const std::uint64_t ways = nodes * one.memories().size() * one.memories().size();
+    std::string wrong;
+    if (!one.network()) wrong = fmt::format("{} nodes need a 'network' that joins them", nodes);
+    if (processors > most_in_all || ways > most_ways)
+      wrong = fmt::format(
+          "expected at most {} processors and {} pairs of memories of a node in all, found {} and "
+          "{} on {} nodes",
+          most_in_all, most_ways, processors, ways, nodes);
+    if (!wrong.empty() && settings.has("nodes")) settings.fail_at("nodes", "{}", wrong);
+    if (!wrong.empty()) given->fail("{}", wrong);
+    std::vector<std::uint64_t> capacities;
+    std::ranges::transform(one.memories(), std::back_inserter(capacities), &Memory::capacity);
+    return of_ranks(one, static_cast<std::uint32_t>(nodes), capacities);
+  }
+
+  void read_network(const JsonNode& object) {
+    object.allow_only({"bandwidth", "latency", "note", "source"});
+    machine_.costs.network = Link{0, 0, bandwidth_of(object.at("bandwidth")),
+                                  duration_of(object.at("latency"), "a latency")};
+  }
+
+  void read_overheads(const JsonNode& object) {
+    object.allow_only({"analyse", "replay", "run", "note", "source"});
+    Overheads& overheads = machine_.costs.overheads;
+    for (const auto& [name, seconds] :
+         {std::pair{"analyse", &overheads.analyse}, std::pair{"replay", &overheads.replay},
+          std::pair{"run", &overheads.run}})
+      if (const auto given = object.find(name)) *seconds = duration_of(*given);
+  }
+
   static JsonNode given_name(const JsonNode& object) {
     const JsonNode node = object.at("name");
     if (node.as_string().empty()) node.expected("a name");
@@ -201,7 +286,7 @@ class JsonForm {
     if (memories.size() > most_memories)
       list.fail("expected at most {} memories, found {}", most_memories, memories.size());
     for (const JsonNode& object : memories) {
-      object.allow_only({"name", "kind", "capacity", "numa"});
+      object.allow_only({"name", "kind", "capacity", "numa", "note", "source"});
       const JsonNode name = given_name(object);
       note_name(name, name.as_string(), memory_names_);
       const MemoryKind kind = memory_kind_of(object.at("kind"));
@@ -222,7 +307,8 @@ class JsonForm {
 
   // With a "count", processors that differ only in their numbers: "core" makes core0, core1, ...
   void read_processor(const JsonNode& object) {
-    object.allow_only({"name", "kind", "count", "numa", "memories", "cpus", "emulated"});
+    object.allow_only({"name", "kind", "count", "numa", "memories", "bandwidths", "flops", "launch",
+                       "cpus", "emulated", "note", "source"});
     const auto count = static_cast<std::size_t>(integer_at(object, "count", 1, most_processors, 1));
     if (machine_.processors.size() + count > most_processors)
       object.fail("expected at most {} processors in all", most_processors);
@@ -231,12 +317,18 @@ class JsonForm {
     const JsonNode list = object.at("memories");
     const std::vector<MemoryId> reached = read_reached(list, traits);
     const std::vector<int> cpus = read_cpus(object, count);
-    const auto emulated = object.find("emulated");
+    const std::vector<double> bandwidths = read_bandwidths(object, reached.size());
+    const double flops = read_flops(object);
+    const auto launch = object.find("launch"), emulated = object.find("emulated");
+    const double launch_seconds = launch ? duration_of(*launch) : 0;
     for (std::size_t i = 0; i < count; ++i) {
       const std::string name = given.as_string() + (object.find("count") ? std::to_string(i) : "");
       note_name(given, name, processor_names_);
       Processor& processor = machine_.add(
           traits.kind, name, integer_at(object, "numa", 0, most_memories - 1, 0), reached);
+      processor.flops = flops;
+      processor.bandwidths = bandwidths;
+      processor.launch_seconds = launch_seconds;
       processor.emulated = emulated && emulated->as_bool();
       if (!cpus.empty()) processor.cpus = {cpus[i]};
       if (traits.is_device) claim_framebuffer(processor, list);
@@ -261,6 +353,26 @@ class JsonForm {
       list.fail("expected at least one {} memory, since a {} needs one", to_string(needed),
                 traits.name);
     return reached;
+  }
+
+  static double read_flops(const JsonNode& object) {
+    const auto flops = object.find("flops");
+    if (!flops) return 0;
+    return quantity_of(
+        *flops, parse_flops, std::numeric_limits<double>::denorm_min(),
+        std::numeric_limits<double>::max(),
+        "a rate above 0 such as \"9.3TFlop/s\" or a number of operations per second");
+  }
+
+  static std::vector<double> read_bandwidths(const JsonNode& object, std::size_t memories) {
+    std::vector<double> bandwidths;
+    const auto list = object.find("bandwidths");
+    if (!list) return bandwidths;
+    for (const JsonNode& node : list->as_array()) bandwidths.push_back(bandwidth_of(node));
+    if (bandwidths.size() != memories)
+      list->fail("expected {} bandwidth{}, one per memory in 'memories', found {}", memories,
+                 memories == 1 ? "" : "s", bandwidths.size());
+    return bandwidths;
   }
 
   static std::vector<int> read_cpus(const JsonNode& object, std::size_t count) {
@@ -291,7 +403,7 @@ class JsonForm {
   }
 
   void read_link(const JsonNode& object) {
-    object.allow_only({"from", "to", "between", "bandwidth", "latency"});
+    object.allow_only({"from", "to", "between", "bandwidth", "latency", "note", "source"});
     const auto between = object.find("between");
     const bool is_directed = object.find("from") || object.find("to");
     if (between && is_directed)
@@ -302,14 +414,9 @@ class JsonForm {
         between ? between->as_array() : std::vector{object.at("from"), object.at("to")};
     if (ends.size() != 2)
       object.at("between").fail("expected the names of two memories, found {}", ends.size());
-    const Link link{
-        memory_called(ends[0]).id, memory_called(ends[1]).id,
-        quantity_of(object.at("bandwidth"), parse_bandwidth,
-                    std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max(),
-                    "a bandwidth above 0 such as \"16GB/s\" or a number of bytes per second"),
-        quantity_of(object.at("latency"), parse_duration, 0, 3600,
-                    "a latency of at most an hour such as \"1.5us\", or a number of seconds from 0 "
-                    "to 3600")};
+    const Link link{memory_called(ends[0]).id, memory_called(ends[1]).id,
+                    bandwidth_of(object.at("bandwidth")),
+                    duration_of(object.at("latency"), "a latency")};
     if (between) machine_.join(link);
     else machine_.links.push_back(link);
   }
@@ -321,148 +428,74 @@ class JsonForm {
 }  // namespace
 
 Machine parse_json(std::string text, const std::string& file) {
-  return JsonForm().read(JsonFile(std::move(text), file).root());
+  return JsonForm().read(JsonFile(std::move(text), file).root(), Settings({}, 0, kFileSettings));
 }
 
 namespace {
 
-// A file may be called "emulated.json"; only "emulated" and "emulated:..." are the short form.
-bool is_short_form(std::string_view description) {
-  return description == "emulated" || description.starts_with("emulated:");
+namespace fs = std::filesystem;
+
+bool is_path(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name.ends_with(".json");
+}
+
+// What stands before the settings: "lassen" of "lassen:nodes=4", and "a:b/lassen.json" of "a:b/lassen.json:nodes=4".
+std::string_view without_settings(std::string_view description) {
+  constexpr std::string_view end = ".json:";
+  if (const auto at = description.rfind(end); at != std::string_view::npos)
+    return description.substr(0, at + end.size() - 1);
+  return is_path(description) ? description : description.substr(0, description.find(':'));
+}
+
+// The folders of machines that have a name: here, and that beside an installed program (cmake/Install.cmake).
+std::vector<fs::path> named_machines() {
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  return {"machines", program.parent_path().parent_path() / "share/refrain/machines"};
+}
+
+std::string find_file(std::string_view name, std::string_view description) {
+  std::error_code none;
+  if (is_path(name) || fs::is_regular_file(name, none)) return std::string(name);
+  std::set<std::string> found{"emulated"};
+  for (const fs::path& folder : named_machines()) {
+    const fs::path file = folder / (std::string(name) + ".json");
+    if (fs::is_regular_file(file, none)) return file.string();
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, none))
+      if (entry.path().extension() == ".json") found.insert(entry.path().stem().string());
+  }
+  const std::vector<std::string_view> known(found.begin(), found.end());
+  const std::string nearest = did_you_mean(name, known);
+  throw InputError(fmt::format(
+      "machine description '{}':1:1: no machine is called '{}', and no file; known are {}{}",
+      description, name, joined(known), nearest.starts_with("; known") ? "" : nearest));
 }
 
 }  // namespace
+
+// A file may be called "emulated.json".
+bool is_short_form(std::string_view description) {
+  return description == "emulated" || description.starts_with("emulated:");
+}
 
 Machine load(std::string_view description) {
   const bool emulated = is_short_form(description);
   if (emulated || description.empty()) {
     // Looking takes some twenty milliseconds, and a machine does not change while the process lives.
     static const Hardware hardware = find_hardware();
-    return emulated ? ShortForm(description).change(hardware) : assemble("this machine", hardware);
+    return emulated ? read_short_form(description, hardware) : assemble("this machine", hardware);
   }
-  const std::string path(description);
+  const std::string_view name = without_settings(description);
+  const std::string path = find_file(name, description);
+  const Settings settings(description, name.size() + 1, kFileSettings);
   std::string text;
   try {
     text = JsonFile::read(path, "machine description");
-  } catch (const InputError& error) {  // a mistyped short form ends up here
+  } catch (const InputError& error) {
     throw InputError(std::string(error.what()) +
                      "; expected a JSON file, or a text that starts with 'emulated:'");
   }
-  return parse_json(std::move(text), path);
-}
-
-std::string to_json(const Machine& machine) {
-  using Json = nlohmann::ordered_json;
-  const auto name_of = [&](MemoryId id) { return machine.memory(id).name; };
-  // Quantities are written for people where that loses nothing, else as plain numbers.
-  const auto quantity = [](double value, auto* write, auto* parse) {
-    const std::string text = write(value);
-    return parse(text) == value ? Json(text) : Json(value);
-  };
-  Json root{{"name", machine.name()}};
-  for (const Memory& m : machine.memories()) {
-    Json& object = root["memories"].emplace_back(
-        Json{{"name", m.name}, {"kind", to_string(m.kind)}, {"capacity", exact_size(m.capacity)}});
-    if (m.numa >= 0) object["numa"] = m.numa;
-  }
-  for (const Processor& p : machine.processors()) {
-    if (p.kind == ProcessorKind::gang) continue;
-    Json& object = root["processors"].emplace_back(
-        Json{{"name", p.name}, {"kind", to_string(p.kind)}, {"numa", p.numa}});
-    std::ranges::transform(p.memories, std::back_inserter(object["memories"] = Json::array()),
-                           name_of);
-    if (!p.cpus.empty()) object["cpus"] = p.cpus;
-    if (p.emulated) object["emulated"] = true;
-  }
-  root["links"] = Json::array();
-  for (const Link& link : machine.links())
-    root["links"].push_back(
-        {{"from", name_of(link.from)},
-         {"to", name_of(link.to)},
-         {"bandwidth", quantity(link.bandwidth, short_bandwidth, parse_bandwidth)},
-         {"latency", quantity(link.latency, short_duration, parse_duration)}});
-  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string in_ranges(const std::vector<int>& numbers) {
-  std::string text;
-  for (std::size_t i = 0, last = 0; i < numbers.size(); i = ++last) {
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (i > 0) text += ", ";
-    text += std::to_string(numbers[i]);
-    if (last > i) text += "-" + std::to_string(numbers[last]);
-  }
-  return text;
-}
-
-namespace {
-
-// Every column is as wide as its widest cell, with two blanks between.
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> width(rows.front().size(), 0);
-  for (const auto& row : rows)
-    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = " ";
-    for (std::size_t c = 0; c < row.size(); ++c) line += fmt::format(" {:<{}} ", row[c], width[c]);
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
-std::string runs_on(const Processor& processor) {
-  if (traits_of(processor.kind).is_device) return processor.emulated ? "a worker thread" : "device";
-  if (processor.cpus.empty()) return "not bound";
-  return "hardware thread" + std::string(processor.cpus.size() > 1 ? "s " : " ") +
-         in_ranges(processor.cpus);
-}
-
-}  // namespace
-
-std::string to_outline(const Machine& machine, std::string_view description) {
-  std::string text = fmt::format(
-      "cores: {}, GPUs: {}, NUMA domains: {}", machine.processors(ProcessorKind::cpu).size(),
-      machine.processors(ProcessorKind::gpu).size(), machine.memories(MemoryKind::system).size());
-  // Which cores are where: the gangs' members.
-  const auto gangs = machine.processors(ProcessorKind::gang);
-  for (std::size_t i = 0; i < gangs.size() && gangs.size() > 1; ++i) {
-    const Processor& gang = machine.processor(gangs[i]);
-    text += fmt::format("{}{}", i == 0 ? " of cores " : " | ",
-                        in_ranges({gang.members.begin(), gang.members.end()}));
-  }
-  if (!description.empty() && !is_short_form(description)) {
-    const std::string all = to_json(machine);
-    text += fmt::format(", description {:016x}", hash_bytes(all.data(), all.size()));
-  }
-  return text;
-}
-
-std::string to_table(const Machine& machine) {
-  std::vector<std::vector<std::string>> processors{
-      {"id", "name", "kind", "numa", "runs on", "reaches (best first)"}};
-  for (const Processor& p : machine.processors()) {
-    std::vector<std::string_view> reached;
-    reached.reserve(p.memories.size());
-    for (MemoryId m : p.memories) reached.push_back(machine.memory(m).name);
-    processors.push_back({std::to_string(p.id), p.name,
-                          fmt::format("{}{}", to_string(p.kind), p.emulated ? " (emulated)" : ""),
-                          std::to_string(p.numa), runs_on(p), joined(reached)});
-  }
-  std::vector<std::vector<std::string>> memories{
-      {"id", "name", "kind", "capacity", "numa", "belongs to"}};
-  for (const Memory& m : machine.memories())
-    memories.push_back({std::to_string(m.id), m.name, std::string(to_string(m.kind)),
-                        short_size(m.capacity), m.numa < 0 ? "-" : std::to_string(m.numa),
-                        m.owner ? machine.processor(*m.owner).name : "-"});
-  std::vector<std::vector<std::string>> links{{"from", "to", "bandwidth", "latency"}};
-  for (const Link& link : machine.links())
-    links.push_back({machine.memory(link.from).name, machine.memory(link.to).name,
-                     short_bandwidth(link.bandwidth), short_duration(link.latency)});
-  return fmt::format(
-      "machine: {}\n\nprocessors\n{}\nmemories\n{}\nlinks (nominal unless a description gave "
-      "them)\n{}",
-      machine.name(), table(processors), table(memories), table(links));
+  return JsonForm().read(JsonFile(std::move(text), path).root(), settings);
 }
 
 }  // namespace refrain::machine

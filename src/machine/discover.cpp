@@ -90,6 +90,11 @@ Hardware find_hardware() {
 
 void check_runs_here(const Machine& machine, std::string_view description) {
   if (description.empty()) return;
+  if (machine.ranks() > 1)
+    throw InputError(
+        fmt::format("machine description '{}': it has {} nodes, and a process runs on one; such a "
+                    "machine can be simulated",
+                    description, machine.ranks()));
   const auto fail = [&](const Processor& processor, const std::string& what) {
     throw InputError(fmt::format("machine description '{}': processor '{}' {}", description,
                                  processor.name, what));

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -48,6 +49,14 @@ void check(const Machine& machine) {
              "processor '{}' is a {} and cannot reach the {} memory '{}'", processor.name,
              to_string(processor.kind), to_string(memories[m].kind), memories[m].name);
     }
+    demand(processor.flops >= 0 && processor.launch_seconds >= 0,
+           "processor '{}' needs flops and launch_seconds of at least 0", processor.name);
+    demand(processor.bandwidths.empty() || processor.bandwidths.size() == processor.memories.size(),
+           "processor '{}' has {} bandwidths, expected none or one for each of its {} memories",
+           processor.name, processor.bandwidths.size(), processor.memories.size());
+    for (const double bandwidth : processor.bandwidths)
+      demand(bandwidth > 0, "processor '{}' has a bandwidth of {}, expected one above 0",
+             processor.name, bandwidth);
     for (ProcessorId member : processor.members)
       demand(member < processors.size() && processors[member].kind == ProcessorKind::cpu,
              "gang '{}' has member {}, which is no cpu", processor.name, member);
@@ -81,6 +90,12 @@ void check(const Machine& machine) {
   for (const Memory& memory : memories)
     if (memory.owner) demand_one_rank(memory, processors[*memory.owner]);
   for (const Link& link : machine.links()) demand_one_rank(memories[link.from], memories[link.to]);
+  if (const auto& network = machine.network())
+    demand(network->bandwidth > 0 && network->latency >= 0,
+           "its network needs a bandwidth above 0 and a latency of at least 0");
+  const Overheads& overheads = machine.overheads();
+  demand(overheads.analyse >= 0 && overheads.replay >= 0 && overheads.run >= 0,
+         "its overheads need to be at least 0");
 }
 
 }  // namespace
@@ -94,17 +109,23 @@ std::string_view to_string(MemoryKind kind) {
 }
 
 Machine::Machine(std::string name, std::vector<Processor> processors, std::vector<Memory> memories,
-                 std::vector<Link> links)
+                 std::vector<Link> links, MachineCosts costs)
     : name_(std::move(name)),
       processors_(std::move(processors)),
       memories_(std::move(memories)),
-      links_(std::move(links)) {
+      links_(std::move(links)),
+      costs_(costs) {
   check(*this);
   for (const Processor& p : processors_)
     by_processor_kind_[static_cast<std::size_t>(p.kind)].push_back(p.id);
   for (const Memory& m : memories_)
     by_memory_kind_[static_cast<std::size_t>(m.kind)].push_back(m.id);
   find_ways();
+  // The first system memory of each rank; the first memory of one that has none.
+  for (MemoryId m = 0; m < memories_.size(); m += per_rank_) gateways_.push_back(m);
+  for (const MemoryId m :
+       by_memory_kind_[static_cast<std::size_t>(MemoryKind::system)] | std::views::reverse)
+    gateways_[memories_[m].rank] = m;
 }
 
 // The analysis asks for each copy that it may make: what is done in one process is a few instructions.
@@ -128,6 +149,7 @@ void Machine::find_ways() {
   direct_.assign(std::size_t{n} * per_rank_ + 1, -1);
   ways_.assign(direct_.size(), Way{std::numeric_limits<double>::infinity(), 0});
   for (MemoryId m = 0; m < n; ++m) ways_[pair(m, m)] = {0, 0};
+  if (costs_.network) ways_.back() = {costs_.network->latency, 1 / costs_.network->bandwidth};
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const Link& link = links_[i];
     const Way way{link.latency, 1 / link.bandwidth};
@@ -143,10 +165,7 @@ void Machine::find_ways() {
     for (MemoryId from = begin; from < end; ++from)
       for (MemoryId to = begin; to < end; ++to) {
         if (from == to) continue;
-        const Way& first = ways_[pair(from, via)];
-        const Way& second = ways_[pair(via, to)];
-        const Way both{first.latency + second.latency,
-                       first.seconds_per_byte + second.seconds_per_byte};
+        const Way both = ways_[pair(from, via)] + ways_[pair(via, to)];
         Way& best = ways_[pair(from, to)];
         if (length(both) < length(best)) best = both;
       }
@@ -188,7 +207,13 @@ const Link* Machine::link(MemoryId from, MemoryId to) const {
 }
 
 double Machine::copy_seconds(MemoryId from, MemoryId to, std::uint64_t bytes) const {
-  const Way& way = ways_[pair(from, to)];
+  const std::size_t place = pair(from, to);
+  Way way = ways_[place];
+  if (place + 1 == ways_.size()) {
+    const MemoryId out = gateways_[memories_[from].rank], in = gateways_[memories_[to].rank];
+    if (from != out) way = ways_[pair(from, out)] + way;
+    if (in != to) way = way + ways_[pair(in, to)];
+  }
   return way.latency + static_cast<double>(bytes) * way.seconds_per_byte;
 }
 
@@ -226,6 +251,31 @@ void Description::join(const Link& link) {
   if (link.from != link.to) links.push_back({link.to, link.from, link.bandwidth, link.latency});
 }
 
+namespace {
+
+// A gang has the rates of all its members, as far as these are known of each.
+void add_rates(Processor& gang, const std::vector<ProcessorId>& members,
+               const std::vector<Processor>& processors) {
+  gang.bandwidths.assign(gang.memories.size(), 0);
+  bool knows_flops = true, knows_bandwidths = true;
+  for (const ProcessorId id : members) {
+    const Processor& member = processors[id];
+    gang.flops += member.flops;
+    gang.launch_seconds = std::max(gang.launch_seconds, member.launch_seconds);
+    for (std::size_t i = 0; i < member.bandwidths.size(); ++i) {
+      const auto at = std::ranges::find(gang.memories, member.memories[i]) - gang.memories.begin();
+      if (at < std::ssize(gang.memories))
+        gang.bandwidths[static_cast<std::size_t>(at)] += member.bandwidths[i];
+    }
+    knows_flops = knows_flops && member.flops > 0;
+    knows_bandwidths = knows_bandwidths && !member.bandwidths.empty();
+  }
+  if (!knows_flops) gang.flops = 0;
+  if (!knows_bandwidths) gang.bandwidths.clear();
+}
+
+}  // namespace
+
 void Description::add_gangs() {
   std::map<int, std::vector<ProcessorId>> domains;
   for (const Processor& p : processors)
@@ -237,12 +287,14 @@ void Description::add_gangs() {
         std::ranges::none_of(members, [&](ProcessorId id) { return processors[id].cpus.empty(); });
     for (const ProcessorId id : members)
       if (is_bound) std::ranges::copy(processors[id].cpus, std::back_inserter(gang.cpus));
+    add_rates(gang, members, processors);
     gang.members = std::move(members);
   }
 }
 
 Machine Description::build() && {
-  return Machine(std::move(name), std::move(processors), std::move(memories), std::move(links));
+  return Machine(std::move(name), std::move(processors), std::move(memories), std::move(links),
+                 costs);
 }
 
 namespace {
@@ -299,7 +351,7 @@ Machine of_ranks(const Machine& one, std::uint32_t ranks,
   const auto processors = static_cast<ProcessorId>(one.processors().size());
   const auto memories = static_cast<MemoryId>(one.memories().size());
   REFRAIN_ASSERT(capacities.size() == memories, "there is a capacity for each memory");
-  Description all{one.name(), {}, {}, {}};
+  Description all{one.name(), {}, {}, {}, {one.network(), one.overheads()}};
   all.processors.reserve(std::size_t{ranks} * processors);
   all.memories.reserve(std::size_t{ranks} * memories);
   all.links.reserve(ranks * one.links().size());

@@ -35,8 +35,9 @@ inline const ProcessorTraits& traits_of(ProcessorKind kind) {
 }
 bool may_reach(ProcessorKind processor, MemoryKind memory);
 
-/// The most processors that a description may ask for.
+/// The most processors that a description may ask for on one node, and the most nodes.
 inline constexpr int most_processors = 4096;
+inline constexpr int most_nodes = 4096;
 
 /// A machine that is being put together; the lists become a Machine once they are complete.
 /// Ids are positions in the lists, so a processor or a memory keeps the id that add() gives it.
@@ -45,13 +46,14 @@ struct Description {
   std::vector<Processor> processors;
   std::vector<Memory> memories;
   std::vector<Link> links;
+  MachineCosts costs = {};
 
   MemoryId add(MemoryKind kind, std::string memory_name, std::uint64_t capacity, int numa);
   Processor& add(ProcessorKind kind, std::string processor_name, int numa,
                  std::vector<MemoryId> reached);
   /// The link, and the same the other way, unless it is inside a memory.
   void join(const Link& link);
-  /// One gang per NUMA domain that has cpu processors; a gang reaches what its first cpu reaches.
+  /// One gang per NUMA domain that has cpu processors; a gang reaches what its first cpu reaches, with the rates of all.
   /// Call once, when all cpu processors are there.
   void add_gangs();
 
@@ -76,7 +78,7 @@ struct Hardware {
 Machine assemble(std::string name, const Hardware& hardware);
 
 /// The machine of so many ranks, each of which has one like this, as they agree on (to_outline): `capacities` are the
-/// least that any rank has, by memory. Nothing is bound: ranks are bound to unlike hardware threads.
+/// least that any rank has, by memory. Names are the same on each. Nothing is bound: ranks are bound to unlike hardware threads.
 Machine of_ranks(const Machine& one, std::uint32_t ranks,
                  std::span<const std::uint64_t> capacities);
 
@@ -86,9 +88,14 @@ Machine of_ranks(const Machine& one, std::uint32_t ranks,
 Hardware find_hardware();
 
 /// Makes the machine that --refrain:machine asks for: empty is this computer, as it was at the first call; a text that
-/// starts with "emulated:" (or is just "emulated") is the short form, anything else names a JSON file. Throws InputError
-/// that says where (file, line and column), what was expected and what was found.
+/// starts with "emulated:" (or is just "emulated") is the short form, anything else names a JSON file, with
+/// ":nodes=N" or without. A name without a folder and ".json" is also looked for in the folder machines here, and in
+/// that beside an installed program. Throws InputError that says where (file, line and column), what was expected and
+/// what was found.
 Machine load(std::string_view description);
+
+/// "emulated", or "emulated:" and settings; anything else but an empty text names a file.
+bool is_short_form(std::string_view description);
 
 /// A number in a small file of the kernel's, under /proc, /sys or a control group: the one that begins the first line, or
 /// follows `key` in the first line that begins with it ("MemTotal:  123 kB"). Nothing where there is no such file, line
@@ -128,7 +135,7 @@ MainMemory find_main_memory(const std::string& root = {});
 std::uint64_t share_of_domain(std::uint64_t usable, std::uint64_t found, std::uint64_t in_all,
                               std::size_t domains);
 
-/// Throws InputError unless programs can run on it here: a hardware thread that a processor is bound to is one that
+/// Throws InputError unless programs can run on it here: it has one node, a hardware thread that a processor is bound to is one that
 /// this process may use, and a gpu is emulated. `description`: as for load().
 void check_runs_here(const Machine& machine, std::string_view description);
 
@@ -137,13 +144,14 @@ Machine parse_json(std::string text, const std::string& file);
 
 /// Ascending numbers as people write them: "0-3, 8".
 std::string in_ranges(const std::vector<int>& numbers);
-/// The machine as a JSON description that parse_json reads back.
+/// The machine as a JSON description that parse_json reads back. Of several ranks it describes the first, and says how
+/// many there are.
 std::string to_json(const Machine& machine);
 /// What of the machine has to be the same in all processes of a run, for people: how many cores, GPUs and NUMA domains it
 /// has, of several domains the cores of each, and where a file describes it, a hash of all that the file says. Of a machine
 /// as found the capacities may differ, and the hardware threads.
 std::string to_outline(const Machine& machine, std::string_view description);
-/// The machine as aligned tables for people.
+/// The machine as aligned tables for people: the first rank, and how many there are.
 std::string to_table(const Machine& machine);
 
 }  // namespace refrain::machine

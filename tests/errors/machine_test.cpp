@@ -4,7 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <regex>
 #include <utility>
+#include <vector>
 
 #include "refrain/error.hpp"
 #include "refrain/runtime.hpp"
@@ -90,6 +97,46 @@ TEST(MachineFileErrors, Syntax) {
   EXPECT_EQ(json_error("{\"name\": \"x\", \"name\": \"y\"}"),
             "m.json:1:15: 'name' is given a second time in this object");
   EXPECT_EQ(json_error(std::string(100, '[')), "m.json:1:65: nested deeper than 64 levels");
+}
+
+// The names are those of the folder machines here.
+TEST(MachineNameErrors, SayWhatThereIs) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(REFRAIN_SOURCE_DIR);
+  const std::string known = "known are emulated, h100-node, lassen, shepard";
+  const auto error = [](const char* description) { return message_of([&] { load(description); }); };
+  EXPECT_EQ(error("lasen:nodes=2"),
+            "machine description 'lasen:nodes=2':1:1: no machine is called 'lasen', and no file; " +
+                known + "; did you mean 'lassen'?");
+  EXPECT_EQ(
+      error("emulate:gpus=2"),
+      "machine description 'emulate:gpus=2':1:1: no machine is called 'emulate', and no file; " +
+          known + "; did you mean 'emulated'?");
+  EXPECT_EQ(error("emulate"),
+            "machine description 'emulate':1:1: no machine is called 'emulate', and no file; " +
+                known + "; did you mean 'emulated'?");
+  EXPECT_EQ(error("zzzzzzzzz"),
+            "machine description 'zzzzzzzzz':1:1: no machine is called 'zzzzzzzzz', and no file; " +
+                known);
+  EXPECT_EQ(error("lassen:node=2"),
+            "machine description 'lassen:node=2':1:8: unknown name 'node'; did you mean 'nodes'?");
+  EXPECT_EQ(error("lassen:nodes=0"),
+            "machine description 'lassen:nodes=0':1:14: expected a whole number from 1 to 4096 for "
+            "'nodes', found '0'");
+  EXPECT_EQ(error("machines/lassen.json:nodes=2,nodes=2"),
+            "machine description 'machines/lassen.json:nodes=2,nodes=2':1:30: 'nodes' is given a "
+            "second time");
+  EXPECT_EQ(error("examples/machines/laptop.json:nodes=2"),
+            "machine description 'examples/machines/laptop.json:nodes=2':1:31: 2 nodes need a "
+            "'network' that joins them");
+  EXPECT_EQ(error("lassen:nodes=4"), "no error");
+  Options options;
+  options.machine = "shepard:nodes=2";
+  EXPECT_EQ(
+      message_of([&] { const Runtime runtime(options); }),
+      "machine description 'shepard:nodes=2': it has 2 nodes, and a process runs on one; such "
+      "a machine can be simulated");
+  std::filesystem::current_path(before);
 }
 
 // A right description, line by line; each case replaces one piece of it.
@@ -200,6 +247,110 @@ TEST(MachineFileErrors, Links) {
             "m.json:3:12: no links lead from memory 'fb' to memory 'sys'");
 }
 
+TEST(MachineFileErrors, Rates) {
+  EXPECT_EQ(wrong("\"cpus\": [0, 1]", "\"flops\": \"9GB/s\""),
+            "m.json:6:74: expected a rate above 0 such as \"9.3TFlop/s\" or a number of operations "
+            "per second, found '9GB/s'");
+  EXPECT_EQ(wrong("\"cpus\": [0, 1]", "\"flops\": 0"),
+            "m.json:6:74: expected a rate above 0 such as \"9.3TFlop/s\" or a number of operations "
+            "per second, found 0");
+  EXPECT_EQ(wrong("\"cpus\": [0, 1]", "\"flop\": 1"),
+            "m.json:6:65: unknown name 'flop'; did you mean 'flops'?");
+  EXPECT_EQ(wrong("\"cpus\": [0, 1]", "\"bandwidths\": [\"1GB/s\", \"2GB/s\"]"),
+            "m.json:6:79: expected 1 bandwidth, one per memory in 'memories', found 2");
+  EXPECT_EQ(wrong("\"cpus\": [0, 1]", "\"bandwidths\": [\"1GB\"]"),
+            "m.json:6:80: expected a bandwidth above 0 such as \"16GB/s\" or a number of bytes per "
+            "second, found '1GB'");
+  EXPECT_EQ(wrong("\"cpus\": [0, 1]", "\"launch\": \"5\""),
+            "m.json:6:75: expected a time of at most an hour such as \"1.5us\", or a number of "
+            "seconds from 0 to 3600, found '5'");
+}
+
+TEST(MachineFileErrors, Nodes) {
+  const auto with = [](const std::string& members) {
+    return wrong("\"right\",", "\"right\",\n" + members + ",\n");
+  };
+  const std::string network = "\"network\": {\"bandwidth\": \"12GB/s\", \"latency\": 0}";
+  EXPECT_EQ(with("\"nodes\": 4096, " + network), "no error");
+  EXPECT_EQ(with("\"nodes\": 1, \"verified\": false, \"note\": \"x\", \"source\": \"y\""),
+            "no error");
+  EXPECT_EQ(with("\"nodes\": 2"), "m.json:2:10: 2 nodes need a 'network' that joins them");
+  EXPECT_EQ(with("\"nodes\": 4097, " + network),
+            "m.json:2:10: expected a whole number from 1 to 4096, found 4097");
+  EXPECT_EQ(with("\"nodes\": \"2\""),
+            "m.json:2:10: expected a whole number from 1 to 4096, found '2'");
+  EXPECT_EQ(with("\"network\": 3"), "m.json:2:12: expected an object in { }, found 3");
+  EXPECT_EQ(with("\"network\": {\"latency\": 0}"), "m.json:2:12: this object needs 'bandwidth'");
+  EXPECT_EQ(with("\"network\": {\"latancy\": 0}"),
+            "m.json:2:13: unknown name 'latancy'; did you mean 'latency'?");
+  EXPECT_EQ(with("\"network\": {\"bandwidth\": 0, \"latency\": 0}"),
+            "m.json:2:26: expected a bandwidth above 0 such as \"16GB/s\" or a number of bytes per "
+            "second, found 0");
+  EXPECT_EQ(with("\"overheads\": {\"analyze\": 0}"),
+            "m.json:2:15: unknown name 'analyze'; did you mean 'analyse'?");
+  EXPECT_EQ(with("\"overheads\": {\"run\": -1}"),
+            "m.json:2:22: expected a time of at most an hour such as \"1.5us\", or a number of "
+            "seconds from 0 to 3600, found -1");
+  EXPECT_EQ(with("\"overheads\": []"),
+            "m.json:2:14: expected an object in { }, found an empty list");
+  // A machine that would not fit.
+  std::string large = right;
+  large.replace(large.find("\"count\": 2"), 10, "\"count\": 4000");
+  large.replace(large.find(", \"cpus\": [0, 1]"), 16, "");
+  large.replace(1, 0, "\"nodes\": 4000, " + network + ", ");
+  EXPECT_EQ(json_error(large),
+            "m.json:1:11: expected at most 1048576 processors and 16777216 pairs of memories of a "
+            "node in all, found 16008000 and 16000 on 4000 nodes");
+}
+
+// Whatever is done to a description, it is read, or refused with the file and a place.
+TEST(MachineFileErrors, MutatedTextsHaveAPlace) {
+  std::vector<std::string> texts{right};
+  for (const char* name : {"shepard", "lassen"}) {
+    std::ifstream file(std::string(REFRAIN_SOURCE_DIR) + "/machines/" + name + ".json");
+    texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  const std::vector<std::string> pieces{"0",
+                                        "-1",
+                                        "1e308",
+                                        "4096",
+                                        "\"\"",
+                                        "null",
+                                        "true",
+                                        "[]",
+                                        "{}",
+                                        "\"5us\"",
+                                        "\"1GB/s\"",
+                                        "\"nodes\": 9,",
+                                        "\"network\": ",
+                                        ",",
+                                        "\xff",
+                                        "\"flops\": 1,",
+                                        "\"bandwidths\": [1],"};
+  std::mt19937 random(17);
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
+  int refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = texts[below(texts.size())];
+    for (std::size_t i = 0, changes = 1 + below(2); i < changes; ++i) {
+      const std::string& piece = pieces[below(pieces.size())];
+      // In place of a value, a name or a bit of one; or the end is cut off.
+      const std::size_t at = below(text.size());
+      const std::size_t end = std::min(text.find_first_of(",:]}", at), text.size());
+      if (below(20) == 0) text.resize(at);
+      else text.replace(at, below(2) == 0 ? end - at : below(3), piece);
+      if (text.empty()) text = " ";
+    }
+    const std::string error = json_error(text);
+    if (error == "no error") continue;
+    ++refused;
+    EXPECT_TRUE(std::regex_search(error, std::regex("^m\\.json:[0-9]+:[0-9]+: .")))
+        << error << "\nround " << round << " of\n"
+        << text;
+  }
+  EXPECT_GT(refused, 1000);
+}
+
 // A description may be of another machine, and then nothing runs on it here.
 TEST(MachineErrors, WhatIsNotHere) {
   const auto error_on = [](const std::string& processors) {
@@ -255,6 +406,19 @@ TEST(MachineErrors, MachinesMadeByHand) {
             "machine 'm': gang 'cpu' has member 7, which is no cpu");
   EXPECT_EQ(build([](Description& d) { d.memories[0].owner = 0; }),
             "machine 'm': memory 'sys' belongs to processor 0, which is no device");
+  EXPECT_EQ(build([](Description& d) { d.processors[0].flops = -1; }),
+            "machine 'm': processor 'cpu' needs flops and launch_seconds of at least 0");
+  EXPECT_EQ(build([](Description& d) {
+              d.processors[0].bandwidths = {1, 2};
+            }),
+            "machine 'm': processor 'cpu' has 2 bandwidths, expected none or one for each of its 1 "
+            "memories");
+  EXPECT_EQ(build([](Description& d) { d.processors[0].bandwidths = {0}; }),
+            "machine 'm': processor 'cpu' has a bandwidth of 0, expected one above 0");
+  EXPECT_EQ(build([](Description& d) { d.costs.network = Link{}; }),
+            "machine 'm': its network needs a bandwidth above 0 and a latency of at least 0");
+  EXPECT_EQ(build([](Description& d) { d.costs.overheads.run = -1; }),
+            "machine 'm': its overheads need to be at least 0");
   // Two ranks, with a memory and a processor each.
   const auto build_ranks = [&](auto change) {
     return build([&](Description& d) {

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "refrain/error.hpp"
+#include "support/temporary_file.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace refrain::machine {
@@ -61,6 +63,10 @@ void expect_same(const Machine& a, const Machine& b) {
     EXPECT_EQ(x.memories, y.memories);
     EXPECT_EQ(x.cpus, y.cpus);
     EXPECT_EQ(x.members, y.members);
+    EXPECT_EQ(x.rank, y.rank);
+    EXPECT_EQ(x.flops, y.flops);
+    EXPECT_EQ(x.bandwidths, y.bandwidths);
+    EXPECT_EQ(x.launch_seconds, y.launch_seconds);
   }
   ASSERT_EQ(a.memories().size(), b.memories().size());
   for (std::size_t m = 0; m < a.memories().size(); ++m) {
@@ -70,6 +76,7 @@ void expect_same(const Machine& a, const Machine& b) {
     EXPECT_EQ(x.capacity, y.capacity);
     EXPECT_EQ(x.numa, y.numa);
     EXPECT_EQ(x.owner, y.owner);
+    EXPECT_EQ(x.rank, y.rank);
   }
   ASSERT_EQ(a.links().size(), b.links().size());
   for (std::size_t l = 0; l < a.links().size(); ++l) {
@@ -78,6 +85,14 @@ void expect_same(const Machine& a, const Machine& b) {
     EXPECT_EQ(a.links()[l].bandwidth, b.links()[l].bandwidth);
     EXPECT_EQ(a.links()[l].latency, b.links()[l].latency);
   }
+  ASSERT_EQ(a.network().has_value(), b.network().has_value());
+  if (a.network() && b.network()) {
+    EXPECT_EQ(a.network()->bandwidth, b.network()->bandwidth);
+    EXPECT_EQ(a.network()->latency, b.network()->latency);
+  }
+  EXPECT_EQ(a.overheads().analyse, b.overheads().analyse);
+  EXPECT_EQ(a.overheads().replay, b.overheads().replay);
+  EXPECT_EQ(a.overheads().run, b.overheads().run);
 }
 
 /// What a machine names is of the same rank, and there is no way between ranks.
@@ -253,16 +268,53 @@ TEST(Machine, JsonIsReadBackToTheSameMachine) {
   }
 }
 
+std::vector<std::string> files_of(const char* folder) {
+  std::vector<std::string> files;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(REFRAIN_SOURCE_DIR) / folder))
+    files.push_back(entry.path().string());
+  return files;
+}
+
 TEST(Machine, ExamplesAreReadBackToo) {
-  const auto folder = std::filesystem::path(REFRAIN_SOURCE_DIR) / "examples/machines";
-  int seen = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const Machine m = load(entry.path().string());
+  const std::vector<std::string> files = files_of("examples/machines");
+  for (const std::string& file : files) {
+    const Machine m = load(file);
     check_invariants(m);
     expect_same(m, parse_json(to_json(m), "round trip"));
-    ++seen;
   }
-  EXPECT_GE(seen, 2);
+  EXPECT_GE(files.size(), 2U);
+}
+
+// Of each real machine all rates are known, also of gangs, and cores have less than their NUMA domain.
+TEST(Machine, RealOnesAreDescribedForSimulation) {
+  const std::vector<std::string> files = files_of("machines");
+  EXPECT_GE(files.size(), 3U);
+  for (const std::string& file : files) {
+    SCOPED_TRACE(file);
+    const Machine one = load(file);
+    check_invariants(one);
+    expect_same(one, parse_json(to_json(one), "round trip"));
+    EXPECT_TRUE(one.network().has_value());
+    ASSERT_EQ(one.memories(MemoryKind::pinned).size(), 1U);
+    const Memory& pinned = one.memory(one.memories(MemoryKind::pinned)[0]);
+    EXPECT_EQ(pinned.capacity, 60'000'000'000U);
+    EXPECT_EQ(one.memories(MemoryKind::system).size(), 2U);
+    for (const Processor& p : one.processors()) {
+      EXPECT_GT(p.flops, 1e9) << p.name;
+      EXPECT_EQ(p.bandwidths.size(), p.memories.size()) << p.name;
+      EXPECT_EQ(p.launch_seconds > 0, p.kind == ProcessorKind::gpu) << p.name;
+      EXPECT_TRUE(one.reaches(p.id, pinned.id)) << p.name;
+      EXPECT_EQ(p.memories.size(), 2U) << p.name;
+      // What is nearer is not slower.
+      EXPECT_GE(p.bandwidths.front(), p.bandwidths.back()) << p.name;
+    }
+    for (const Memory& memory : one.memories()) EXPECT_NE(one.link(memory.id, memory.id), nullptr);
+    const Machine four = load(file + ":nodes=4");
+    EXPECT_EQ(four.ranks(), 4U);
+    EXPECT_EQ(four.processors().size(), 4 * one.processors().size());
+    expect_same(four, parse_json(to_json(four), "round trip"));
+  }
 }
 
 TEST(Machine, JsonDefaults) {
@@ -279,6 +331,115 @@ TEST(Machine, JsonDefaults) {
   EXPECT_EQ(m.processors()[3].cpus, (std::vector<int>{4, 5, 9}));
   EXPECT_EQ(m.memories()[0].capacity, 4096U);
   EXPECT_EQ(m.memories()[0].numa, 0);
+}
+
+constexpr const char* kNode = R"({
+    "name": "node", "verified": false, "note": ["for", "people"], "source": "nowhere",
+    "nodes": 3, "network": {"bandwidth": 1000, "latency": 1, "note": "slow"},
+    "overheads": {"replay": "150us", "run": 0},
+    "memories": [{"name": "sys", "kind": "system", "capacity": 4096},
+                 {"name": "fb", "kind": "framebuffer", "capacity": "1.5KiB", "source": "x"}],
+    "processors": [{"name": "c", "kind": "cpu", "count": 2, "memories": ["sys"], "cpus": [4, 5],
+                    "bandwidths": ["3GB/s"], "flops": "1.5GFlop/s", "note": "x"},
+                   {"name": "g", "kind": "gpu", "memories": ["fb"], "bandwidths": [7e11],
+                    "flops": 4.7e12, "launch": "5us"}],
+    "links": [{"between": ["sys", "fb"], "bandwidth": 500, "latency": 2, "note": "x"},
+              {"from": "sys", "to": "sys", "bandwidth": 1, "latency": 9}]
+  })";
+
+TEST(Machine, JsonDescribesRates) {
+  const test::TemporaryFile file("node.json", kNode);
+  const Machine m = load(file.path() + ":nodes=1");
+  check_invariants(m);
+  EXPECT_EQ(m.ranks(), 1U);
+  EXPECT_EQ(m.processor(0).flops, 1.5e9);
+  EXPECT_EQ(m.processor(1).bandwidths, std::vector<double>{3e9});
+  EXPECT_EQ(m.processor(1).launch_seconds, 0);
+  EXPECT_EQ(m.processor(1).cpus, std::vector<int>{5});
+  EXPECT_EQ(m.processor(2).bandwidths, std::vector<double>{7e11});
+  EXPECT_EQ(m.processor(2).flops, 4.7e12);
+  EXPECT_EQ(m.processor(2).launch_seconds, 5e-6);
+  EXPECT_EQ(m.processor(3).flops, 3e9) << "the gang's";
+  EXPECT_EQ(m.processor(3).bandwidths, std::vector<double>{6e9});
+  EXPECT_EQ(m.overheads().analyse, Overheads().analyse);
+  EXPECT_EQ(m.overheads().replay, 150e-6);
+  EXPECT_EQ(m.overheads().run, 0);
+  ASSERT_TRUE(m.network().has_value());
+  EXPECT_EQ(m.network()->bandwidth, 1000);
+  expect_same(m, parse_json(to_json(m), "round trip"));
+  // What nobody has said is not known.
+  const Machine found = load("");
+  EXPECT_FALSE(found.network().has_value());
+  EXPECT_EQ(found.overheads().run, Overheads().run);
+  for (const Processor& p : found.processors()) {
+    EXPECT_EQ(p.flops, 0);
+    EXPECT_TRUE(p.bandwidths.empty());
+  }
+}
+
+TEST(Machine, NodesAreJoinedByTheNetwork) {
+  const Machine m = parse_json(kNode, "node.json");
+  EXPECT_EQ(m.ranks(), 3U);
+  ASSERT_EQ(m.memories().size(), 6U);
+  ASSERT_EQ(m.processors().size(), 12U);
+  for (const Processor& p : m.processors()) {
+    EXPECT_EQ(p.rank, p.id / 4);
+    EXPECT_TRUE(p.cpus.empty());
+    EXPECT_EQ(p.name, m.processor(p.id % 4).name);
+  }
+  expect_same(m, parse_json(to_json(m), "round trip"));
+  // From system memory to system memory the network alone; a framebuffer is a link away from it.
+  EXPECT_DOUBLE_EQ(m.copy_seconds(0, 2, 1000), 1 + 1);
+  EXPECT_DOUBLE_EQ(m.copy_seconds(1, 2, 1000), 2 + 2 + 1 + 1);
+  EXPECT_DOUBLE_EQ(m.copy_seconds(4, 1, 1000), 1 + 1 + 2 + 2);
+  EXPECT_DOUBLE_EQ(m.copy_seconds(5, 3, 1000), 2 + 2 + 1 + 1 + 2 + 2);
+  EXPECT_DOUBLE_EQ(m.copy_seconds(4, 5, 1000), 2 + 2) << "on one node";
+  EXPECT_EQ(m.link(0, 2), nullptr);
+}
+
+TEST(Machine, ManyNodesAreMadeQuickly) {
+  std::string text = R"({"nodes": 4096, "network": {"bandwidth": "12.5GB/s", "latency": "1us"},
+    "memories": [{"name": "s", "kind": "system", "capacity": "1GB"})";
+  std::string links;
+  for (int m = 0; m < 7; ++m) {
+    text += R"(, {"name": "p)" + std::to_string(m) + R"(", "kind": "pinned", "capacity": "1GB"})";
+    links += std::string(m == 0 ? "" : ",") + R"({"between": ["s", "p)" + std::to_string(m) +
+             R"("], "bandwidth": "10GB/s", "latency": 0})";
+  }
+  text += R"(], "processors": [{"name": "c", "kind": "cpu", "count": 60, "memories": ["s", "p0"],
+    "bandwidths": [1, 2]}], "links": [)" +
+          links + "]}";
+  const auto begin = std::chrono::steady_clock::now();
+  const Machine m = parse_json(text, "large");
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(m.processors().size(), 4096U * 61);
+  EXPECT_TRUE(std::isfinite(m.copy_seconds(1, 4095 * 8 + 7, 1)));
+  EXPECT_LT(taken.count(), 20) << "some tenths of a second; more under a sanitizer";
+  RecordProperty("milliseconds", static_cast<int>(1e3 * taken.count()));
+}
+
+// A name is looked for in the folder machines, unless a file is called so.
+TEST(Machine, SomeHaveNames) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path("machines"));
+  std::ofstream(folder.path("machines/small.json")) << kNode;
+  std::ofstream(folder.path("file")) << kNode;
+  std::filesystem::current_path(folder.path(""));
+  const auto ranks_of = [](const char* description) {
+    try {
+      return load(description).ranks();
+    } catch (const InputError& error) {
+      ADD_FAILURE() << error.what();
+      return 0U;
+    }
+  };
+  EXPECT_EQ(ranks_of("small"), 3U);
+  EXPECT_EQ(ranks_of("small:nodes=1"), 1U);
+  EXPECT_EQ(ranks_of("machines/small.json:nodes=4"), 4U);
+  EXPECT_EQ(ranks_of("file"), 3U);
+  EXPECT_EQ(ranks_of("file:nodes=2"), 2U);
+  std::filesystem::current_path(before);
 }
 
 TEST(Machine, CopiesTakeTheBestWay) {
@@ -389,6 +550,17 @@ TEST(Machine, TableShowsEveryName) {
   for (const Processor& p : m.processors()) EXPECT_NE(table.find(p.name), std::string::npos);
   for (const Memory& memory : m.memories()) EXPECT_NE(table.find(memory.name), std::string::npos);
   EXPECT_NE(table.find("gpu (emulated)"), std::string::npos);
+  EXPECT_EQ(table.find("computes"), std::string::npos);
+}
+
+TEST(Machine, TableShowsWhatIsKnown) {
+  const std::string table = to_table(parse_json(kNode, "node.json"));
+  for (const char* text :
+       {"nodes: 3, each with what follows", "network: 1KB/s per node and direction, 1s between",
+        "overheads per operation (nominal unless described): 1.5us analysed, 150us replayed, 0ns "
+        "run",
+        "computes", "launch", "4.7TFlop/s", "5us", "fb at 700GB/s", "sys at 6GB/s"})
+    EXPECT_NE(table.find(text), std::string::npos) << text << " in\n" << table;
 }
 
 }  // namespace
