@@ -92,11 +92,13 @@ struct Link {
 };
 
 /// Seconds of the runtime's own work per operation. The launching thread analyses an operation or replays
-/// it; whoever runs it has the rest.
+/// it; whoever runs it has the rest. A thread that has had nothing to do for long sleeps, and wakes before it
+/// begins.
 struct Overheads {
-  double analyse = 1.5e-6;
-  double replay = 1.5e-7;
-  double run = 3e-7;
+  double analyse = 6e-7;
+  double replay = 1e-7;
+  double run = 2e-7;
+  double wake = 2e-5;
 };
 
 /// What a machine costs beside its processors and links.
@@ -116,7 +118,7 @@ class Machine {
           std::vector<Link> links, MachineCosts costs = {});
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Of how many ranks it is; 1 in one process.
+  /// Of how many ranks it is, or of how many nodes where it is described so; 1 in one process.
   [[nodiscard]] std::uint32_t ranks() const { return memories_.back().rank + 1; }
   [[nodiscard]] const std::optional<Link>& network() const { return costs_.network; }
   [[nodiscard]] const Overheads& overheads() const { return costs_.overheads; }

@@ -31,8 +31,8 @@ inline constexpr Number kNone = ~Number{0};
 struct Durations {
   std::uint64_t bytes = 0;  ///< of all arguments
   std::uint64_t count = 0;  ///< runs
-  double mean = 0;  ///< seconds; the tenth that was fastest and the tenth that was slowest left out
-  double variance = 0;  ///< seconds squared, of the same runs
+  double mean = 0;          ///< seconds; outliers are left out
+  double variance = 0;      ///< seconds squared, of the same runs
 };
 /// Ascending by bytes.
 using Costs = std::vector<Durations>;

@@ -246,8 +246,10 @@ class JsonForm {
           "expected at most {} processors and {} pairs of memories of a node in all, found {} and "
           "{} on {} nodes",
           most_in_all, most_ways, processors, ways, nodes);
-    if (!wrong.empty() && settings.has("nodes")) settings.fail_at("nodes", "{}", wrong);
-    if (!wrong.empty()) given->fail("{}", wrong);
+    if (!wrong.empty()) {
+      if (given && !settings.has("nodes")) given->fail("{}", wrong);
+      settings.fail_at("nodes", "{}", wrong);
+    }
     std::vector<std::uint64_t> capacities;
     std::ranges::transform(one.memories(), std::back_inserter(capacities), &Memory::capacity);
     return of_ranks(one, static_cast<std::uint32_t>(nodes), capacities);
@@ -260,11 +262,11 @@ class JsonForm {
   }
 
   void read_overheads(const JsonNode& object) {
-    object.allow_only({"analyse", "replay", "run", "note", "source"});
+    object.allow_only({"analyse", "replay", "run", "wake", "note", "source"});
     Overheads& overheads = machine_.costs.overheads;
     for (const auto& [name, seconds] :
          {std::pair{"analyse", &overheads.analyse}, std::pair{"replay", &overheads.replay},
-          std::pair{"run", &overheads.run}})
+          std::pair{"run", &overheads.run}, std::pair{"wake", &overheads.wake}})
       if (const auto given = object.find(name)) *seconds = duration_of(*given);
   }
 

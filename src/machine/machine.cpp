@@ -94,8 +94,9 @@ void check(const Machine& machine) {
     demand(network->bandwidth > 0 && network->latency >= 0,
            "its network needs a bandwidth above 0 and a latency of at least 0");
   const Overheads& overheads = machine.overheads();
-  demand(overheads.analyse >= 0 && overheads.replay >= 0 && overheads.run >= 0,
-         "its overheads need to be at least 0");
+  demand(
+      overheads.analyse >= 0 && overheads.replay >= 0 && overheads.run >= 0 && overheads.wake >= 0,
+      "its overheads need to be at least 0");
 }
 
 }  // namespace
@@ -122,7 +123,7 @@ Machine::Machine(std::string name, std::vector<Processor> processors, std::vecto
     by_memory_kind_[static_cast<std::size_t>(m.kind)].push_back(m.id);
   find_ways();
   // The first system memory of each rank; the first memory of one that has none.
-  for (MemoryId m = 0; m < memories_.size(); m += per_rank_) gateways_.push_back(m);
+  for (std::uint32_t rank = 0; rank < ranks(); ++rank) gateways_.push_back(rank * per_rank_);
   for (const MemoryId m :
        by_memory_kind_[static_cast<std::size_t>(MemoryKind::system)] | std::views::reverse)
     gateways_[memories_[m].rank] = m;
@@ -148,6 +149,7 @@ void Machine::find_ways() {
   };
   direct_.assign(std::size_t{n} * per_rank_ + 1, -1);
   ways_.assign(direct_.size(), Way{std::numeric_limits<double>::infinity(), 0});
+  REFRAIN_ASSERT(per_rank_ > 0, "each rank has a memory");
   for (MemoryId m = 0; m < n; ++m) ways_[pair(m, m)] = {0, 0};
   if (costs_.network) ways_.back() = {costs_.network->latency, 1 / costs_.network->bandwidth};
   for (std::size_t i = 0; i < links_.size(); ++i) {

@@ -47,7 +47,8 @@ std::string to_json(const Machine& machine) {
   const Overheads& overheads = machine.overheads();
   root["overheads"] = {{"analyse", duration(overheads.analyse)},
                        {"replay", duration(overheads.replay)},
-                       {"run", duration(overheads.run)}};
+                       {"run", duration(overheads.run)},
+                       {"wake", duration(overheads.wake)}};
   for (const Memory& m : machine.memories() | first_rank) {
     Json& object = root["memories"].emplace_back(
         Json{{"name", m.name}, {"kind", to_string(m.kind)}, {"capacity", exact_size(m.capacity)}});
@@ -142,9 +143,10 @@ std::string to_table(const Machine& machine) {
                         short_bandwidth(network->bandwidth), short_duration(network->latency));
   const Overheads& overheads = machine.overheads();
   text += fmt::format(
-      "overheads per operation (nominal unless described): {} analysed, {} replayed, {} run\n",
+      "overheads per operation (nominal unless described): {} analysed, {} replayed, {} run; {} to "
+      "wake a thread\n",
       short_duration(overheads.analyse), short_duration(overheads.replay),
-      short_duration(overheads.run));
+      short_duration(overheads.run), short_duration(overheads.wake));
   std::vector<std::vector<std::string>> processors{
       {"id", "name", "kind", "numa", "runs on", "computes", "launch", "reaches (best first)"}};
   for (const Processor& p : machine.processors() | first_rank) {

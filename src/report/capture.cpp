@@ -35,19 +35,37 @@ void DurationSamples::add(std::uint64_t bytes, std::uint64_t ns) {
   }
 }
 
+namespace {
+
+double median_of(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// In seconds. An outlier, which something else on the machine has held up, is farther from the median than ten times the
+/// median of these distances.
+std::vector<double> without_outliers(const std::vector<std::uint64_t>& ns) {
+  std::vector<double> seconds, sorted, distances;
+  for (const std::uint64_t each : ns) seconds.push_back(static_cast<double>(each) * 1e-9);
+  sorted = seconds;
+  const double median = median_of(sorted);
+  for (const double each : seconds) distances.push_back(std::abs(each - median));
+  const double most = std::max(10 * median_of(distances), 0.1 * median);
+  std::erase_if(seconds, [&](double each) { return std::abs(each - median) > most; });
+  return seconds;
+}
+
+}  // namespace
+
 capture::Costs DurationSamples::costs() const {
   capture::Costs costs;
   for (const auto& [bytes, volume] : volumes_) {
-    std::vector<std::uint64_t> sorted = volume.ns;
-    std::ranges::sort(sorted);
-    const std::size_t out = sorted.size() / 10;
-    const std::span<const std::uint64_t> kept =
-        std::span(sorted).subspan(out, sorted.size() - 2 * out);
+    const std::vector<double> kept = without_outliers(volume.ns);
     double sum = 0, squares = 0;
-    for (const std::uint64_t ns : kept) sum += static_cast<double>(ns) * 1e-9;
+    for (const double seconds : kept) sum += seconds;
     const double mean = sum / static_cast<double>(kept.size());
-    for (const std::uint64_t ns : kept)
-      squares += std::pow(static_cast<double>(ns) * 1e-9 - mean, 2);
+    for (const double seconds : kept) squares += std::pow(seconds - mean, 2);
     costs.push_back({bytes, volume.count, mean, squares / static_cast<double>(kept.size())});
   }
   return costs;

@@ -80,6 +80,16 @@ const Processor* CostModel::device_of(MemoryId memory) const {
   return processor.emulated ? nullptr : &processor;
 }
 
+namespace {
+
+/// Of a processor of which nothing is said: a core with wide vectors.
+constexpr double kUsualFlops = 50e9;
+double flops_of(const Processor& processor) {
+  return processor.flops > 0 ? processor.flops : kUsualFlops;
+}
+
+}  // namespace
+
 Work CostModel::work_of(const runtime::OperationDetail& operation) {
   switch (operation.kind) {
     case NodeKind::task: return body(operation);
@@ -111,11 +121,11 @@ Work CostModel::body(const runtime::OperationDetail& operation) const {
   const std::uint64_t bytes = plan.argument_bytes(operation.rank);
   double seconds = capture::seconds_for(*costs, bytes);
   const Processor* source = first(measured_, kind);
-  const bool is_other = source == nullptr || flops_of(*source) != flops_of(processor) ||
-                        bandwidths_of(*source) != bandwidths_of(processor);
-  if (is_other && source != nullptr && flops_of(*source) > 0 && flops_of(processor) > 0)
-    seconds *= flops_of(*source) / flops_of(processor);
-  if (is_other && !bandwidths_of(processor).empty()) {
+  const bool is_other = source == nullptr || source->flops != processor.flops ||
+                        source->bandwidths != processor.bandwidths;
+  if (is_other)
+    seconds *= (source != nullptr ? flops_of(*source) : kUsualFlops) / flops_of(processor);
+  if (is_other && !processor.bandwidths.empty()) {
     double moving = 0;
     for (std::size_t i = 0; i < plan.argument_count; ++i) {
       const runtime::PlannedArgument& argument =
@@ -125,12 +135,12 @@ Work CostModel::body(const runtime::OperationDetail& operation) const {
       const double times = argument.privilege == Privilege::read_write ? 2 : 1;
       moving += times *
                 static_cast<double>(argument.points->volume() * plan.requirements[i].type.size) /
-                bandwidths_of(processor)[static_cast<std::size_t>(at - processor.memories.begin())];
+                processor.bandwidths[static_cast<std::size_t>(at - processor.memories.begin())];
     }
     seconds = std::max(seconds, moving);
   }
   if (file_ != nullptr) seconds = file_->seconds(task.name, processor.kind, bytes, seconds);
-  return {.seconds = seconds + launch_seconds_of(processor) + overheads_of(machine_).run,
+  return {.seconds = seconds + processor.launch_seconds + machine_.overheads().run,
           .lane = lanes_.of(point.processor)};
 }
 
@@ -141,14 +151,13 @@ Work CostModel::copy(const runtime::OperationDetail& operation) const {
             .bytes = operation.bytes,
             .is_copy = true};
   work.seconds = machine_.copy_seconds(from.id, to.id, operation.bytes);
-  work.occupied = work.seconds - machine_.copy_seconds(from.id, to.id, 0);
   if (from.rank != to.rank || device_of(from.id) != nullptr || device_of(to.id) != nullptr)
     return work;
   work.lane = to.rank;
   const Processor& cpu = machine_.processor(machine_.processors(ProcessorKind::cpu).front());
-  if (bandwidths_of(cpu).empty() && !program_.copies.empty())
+  if (cpu.bandwidths.empty() && !program_.copies.empty())
     work.seconds = capture::seconds_for(program_.copies, operation.bytes);
-  work.seconds += overheads_of(machine_).run;
+  work.seconds += machine_.overheads().run;
   return work;
 }
 
@@ -159,11 +168,11 @@ Work CostModel::writing(const runtime::OperationDetail& operation,
   const Processor& cpu = machine_.processor(machine_.processors(ProcessorKind::cpu).front());
   const Processor& by = device != nullptr ? *device : cpu;
   Work work{.lane = device != nullptr ? lanes_.of(device->id) : memory.rank};
-  if (!bandwidths_of(by).empty())
-    work.seconds = static_cast<double>(operation.bytes) / bandwidths_of(by).front();
+  if (!by.bandwidths.empty())
+    work.seconds = static_cast<double>(operation.bytes) / by.bandwidths.front();
   else if (!measured.empty()) work.seconds = capture::seconds_for(measured, operation.bytes);
   else work.seconds = machine_.copy_seconds(memory.id, memory.id, operation.bytes);
-  work.seconds += launch_seconds_of(by) + overheads_of(machine_).run;
+  work.seconds += by.launch_seconds + machine_.overheads().run;
   return work;
 }
 

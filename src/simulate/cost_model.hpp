@@ -4,8 +4,8 @@
 // A body takes as long as it was measured on that kind of processor, else on another kind. Where machine and kind are not
 // those of the measurement, the time is scaled: a body that takes d seconds on a processor of f flop/s is one of d f
 // floating-point operations at most, and it reads and writes its arguments. On a processor of F flop/s that reads and
-// writes the memory of argument i at B_i bytes/s it takes max(d f / F, sum of bytes_i / B_i), and the launch. What a
-// description does not say is as on the machine of the measurement. A file may say otherwise for each task.
+// writes the memory of argument i at B_i bytes/s it takes max(d f / F, sum of bytes_i / B_i), and the launch. A
+// processor of which a description says nothing counts as a core of 50 Gflop/s. A file may say otherwise for each task.
 //
 // A copy takes what its links say: latency + bytes / bandwidth. Where a cpu makes it (no end is a real GPU's memory, and
 // both are of one rank) it takes as long as the copies of the measured run, as far as the machine does not say. Fills and

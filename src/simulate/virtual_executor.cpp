@@ -1,6 +1,7 @@
 #include "simulate/virtual_executor.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -40,15 +41,16 @@ VirtualExecutor::VirtualExecutor(const exec::ExecutorOptions& options, const Mac
       lanes_of_(lanes),
       model_(model),
       // Each rank analyses the points of its own.
-      analyse_seconds_(overheads_of(machine).analyse / machine.ranks()),
-      replay_seconds_(overheads_of(machine).replay / machine.ranks()),
+      analyse_seconds_(machine.overheads().analyse / machine.ranks()),
+      replay_seconds_(machine.overheads().replay / machine.ranks()),
       lanes_(lanes.size()),
       busy_(lanes.all()),
       adapters_(machine.ranks()) {
   for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
     const auto processors = lanes.processors(lane);
     // The program's thread has other things to do.
-    lanes_[lane].idle.assign(processors.rbegin(), processors.rend() - (lane == 0 ? 1 : 0));
+    for (auto each = processors.rbegin(); each != processors.rend() - (lane == 0 ? 1 : 0); ++each)
+      lanes_[lane].idle.push_back({*each});
   }
 }
 
@@ -141,17 +143,49 @@ void VirtualExecutor::make_ready(Ready what) {
   }
 }
 
+// The link between the two, or the fastest way over one memory more. (Links join what is near, so none is longer.)
+const std::vector<VirtualExecutor::Hop>& VirtualExecutor::route(MemoryId from, MemoryId to) {
+  const auto [at, added] = routes_.try_emplace({from, to});
+  const std::uint32_t rank = machine_.memory(from).rank;
+  if (!added || machine_.memory(to).rank != rank) return at->second;
+  std::vector<Hop>& hops = at->second;
+  if (const Link* const link = machine_.link(from, to)) {
+    hops = {{{from, to}, 1 / link->bandwidth}};
+    return hops;
+  }
+  const auto per_rank = static_cast<MemoryId>(machine_.memories().size() / machine_.ranks());
+  double best = std::numeric_limits<double>::infinity();
+  for (MemoryId between = rank * per_rank; between < (rank + 1) * per_rank; ++between) {
+    const Link *const first = machine_.link(from, between), *const second =
+                                                                machine_.link(between, to);
+    if (first == nullptr || second == nullptr) continue;
+    const double seconds_per_byte = 1 / first->bandwidth + 1 / second->bandwidth;
+    if (seconds_per_byte >= best) continue;
+    best = seconds_per_byte;
+    hops = {{{from, between}, 1 / first->bandwidth}, {{between, to}, 1 / second->bandwidth}};
+  }
+  return hops;
+}
+
 void VirtualExecutor::begin_copy(Ready what, const Work& work) {
-  LinkUse& link = links_[{work.source, work.target}];
-  double begin = std::max(now_, link.free_at);
   const std::uint32_t from = machine_.memory(work.source).rank,
                       to = machine_.memory(work.target).rank;
-  if (from != to) begin = std::max({begin, adapters_[from].first, adapters_[to].second});
-  link.free_at = begin + work.occupied;
-  if (from != to) adapters_[from].first = adapters_[to].second = link.free_at;
+  const auto bytes = static_cast<double>(work.bytes);
+  const std::vector<Hop>& hops = route(work.source, work.target);
+  double begin = now_;
+  for (const Hop& hop : hops) begin = std::max(begin, free_at_[hop.link]);
+  double busy = 0;
+  for (const Hop& hop : hops) busy = std::max(busy, bytes * hop.seconds_per_byte);
+  if (from != to) {
+    begin = std::max({begin, adapters_[from].first, adapters_[to].second});
+    busy = machine_.network() ? bytes / machine_.network()->bandwidth : 0;
+    adapters_[from].first = adapters_[to].second = begin + busy;
+  }
+  for (const Hop& hop : hops) free_at_[hop.link] = begin + bytes * hop.seconds_per_byte;
+  LinkUse& link = links_[{work.source, work.target}];
   ++link.copies;
   link.bytes += work.bytes;
-  link.busy += work.occupied;
+  link.busy += busy;
   events_.push({begin + work.seconds, begin, numbers_++, what, kNobody, 0});
 }
 
@@ -179,15 +213,23 @@ void VirtualExecutor::dispatch(std::uint32_t number) {
     if (lane.idle.empty() && !helper) return;
     Waiting waiting;
     if (!take(lane, waiting)) return;
-    std::uint32_t processor = lanes_of_.processors(0).front();
+    Idle idle{lanes_of_.processors(0).front(), waits_since_};
     if (helper) helping_ = true;
-    else processor = lane.idle.back(), lane.idle.pop_back();
-    busy_[processor] += waiting.seconds;
-    events_.push({now_ + waiting.seconds, now_, numbers_++, waiting.what, processor, number});
+    else idle = lane.idle.back(), lane.idle.pop_back();
+    const double begin = begin_after(idle.since);
+    busy_[idle.processor] += waiting.seconds;
+    events_.push(
+        {begin + waiting.seconds, begin, numbers_++, waiting.what, idle.processor, number});
   }
 }
 
 // --- time ----------------------------------------------------------------------------------------------------
+
+// A thread that finds nothing to do spins for a while (exec/notifier.hpp), and then sleeps.
+double VirtualExecutor::begin_after(double idle_since) const {
+  constexpr double kSpins = 50e-6;
+  return now_ - idle_since > kSpins ? now_ + machine_.overheads().wake : now_;
+}
 
 void VirtualExecutor::process_until(double time) {
   while (!events_.empty() && events_.top().time <= time) process(events_.top());
@@ -200,8 +242,8 @@ void VirtualExecutor::process(const Event& top) {
   events_.pop();
   now_ = event.time;
   if (event.processor != kNobody) {
-    if (event.processor == lanes_of_.processors(0).front()) helping_ = false;
-    else lanes_[event.lane].idle.push_back(event.processor);
+    if (event.processor == lanes_of_.processors(0).front()) helping_ = false, waits_since_ = now_;
+    else lanes_[event.lane].idle.push_back({event.processor, now_});
   }
   end_ = std::max(end_, event.time);
   run(event);
@@ -240,6 +282,7 @@ void VirtualExecutor::wait(exec::Scope& scope, const std::function<bool()>& done
                            exec::NodeRef awaited, const exec::NodeInfo* waiter) {
   process_until(program_);
   waits_ = true;
+  waits_since_ = now_;
   struct Leave {
     VirtualExecutor& executor;
     ~Leave() { executor.waits_ = false; }
@@ -259,8 +302,9 @@ void VirtualExecutor::wait(exec::Scope& scope, const std::function<bool()>& done
   }
   waits_ = false;
   // What its thread has begun, it ends.
+  const bool helped = helping_;
   while (helping_) process(events_.top());
-  program_ = std::max(program_, now_);
+  program_ = std::max(program_, helped ? now_ : begin_after(waits_since_));
 }
 
 }  // namespace refrain::simulate

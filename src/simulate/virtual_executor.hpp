@@ -34,7 +34,6 @@
 #include "graph/replay_steps.hpp"
 #include "launch/operation_detail.hpp"
 #include "refrain/machine.hpp"
-#include "simulate/shim.hpp"
 
 namespace refrain::simulate {
 
@@ -42,7 +41,6 @@ namespace refrain::simulate {
 struct Work {
   static constexpr std::uint32_t kNoLane = ~std::uint32_t{0};
   double seconds = 0;            ///< on a processor of the lane, or until the copy is there
-  double occupied = 0;           ///< of a copy by a link: how much of that the link is busy
   std::uint32_t lane = kNoLane;  ///< kNoLane: by a link, or, where it is no copy, at once
   MemoryId source = 0, target = 0;
   std::uint64_t bytes = 0;
@@ -84,7 +82,6 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   struct LinkUse {
     std::uint64_t copies = 0, bytes = 0;
     double busy = 0;  ///< seconds
-    double free_at = 0;
   };
 
   /// All outlive this.
@@ -174,8 +171,12 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
     exec::Ready what;
     double seconds;
   };
+  struct Idle {
+    std::uint32_t processor;
+    double since = 0;
+  };
   struct Lane {
-    std::vector<std::uint32_t> idle;  ///< the last goes to work first
+    std::vector<Idle> idle;  ///< the last goes to work first
     std::deque<Waiting> queue;
     std::map<int, std::deque<Waiting>, std::greater<>>
         prior;  ///< with priorities, the highest first
@@ -189,10 +190,17 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   void enqueue(Lane& lane, Waiting waiting);
   void dispatch(std::uint32_t lane);
   bool take(Lane& lane, Waiting& waiting);
+  /// When something begins that is ready now, on a processor that has been idle since then.
+  [[nodiscard]] double begin_after(double idle_since) const;
   void process_until(double time);
   void process(const Event& event);
   void run(const Event& event);
-  double& adapter(std::uint32_t rank, bool out);
+  /// The links that a copy between the two goes over, with the seconds that a byte takes.
+  struct Hop {
+    std::pair<MemoryId, MemoryId> link;
+    double seconds_per_byte = 0;
+  };
+  const std::vector<Hop>& route(MemoryId from, MemoryId to);
 
   const Machine& machine_;
   const Lanes& lanes_of_;
@@ -204,12 +212,15 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   std::uint64_t numbers_ = 0, executed_ = 0, analysed_ = 0;
   std::vector<double> busy_;
   std::map<std::pair<MemoryId, MemoryId>, LinkUse> links_;
+  std::map<std::pair<MemoryId, MemoryId>, std::vector<Hop>> routes_;
+  std::map<std::pair<MemoryId, MemoryId>, double> free_at_;  ///< of links
   std::vector<std::pair<double, double>> adapters_;  ///< by rank: when they are free, out and in
   Work scratch_;
   std::exception_ptr fault_;
-  bool told_ = false;     ///< something has happened that the program may wait for
-  bool waits_ = false;    ///< the program does
-  bool helping_ = false;  ///< its thread runs something
+  bool told_ = false;       ///< something has happened that the program may wait for
+  bool waits_ = false;      ///< the program does
+  bool helping_ = false;    ///< its thread runs something
+  double waits_since_ = 0;  ///< it has had nothing to do since then
   exec::BackgroundQueue background_;
 };
 
