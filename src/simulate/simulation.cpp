@@ -14,8 +14,15 @@
 namespace refrain::simulate {
 
 namespace {
+
 constexpr std::uint64_t kMostCalls = 100'000'000'000;
+
+/// Of several nodes each has memories of these names.
+std::string name_of(const Machine& machine, const Memory& memory) {
+  return machine.ranks() == 1 ? memory.name : fmt::format("node{}.{}", memory.rank, memory.name);
 }
+
+}  // namespace
 
 Outcome simulate(const capture::Program& program, const Simulation& simulation) {
   if (program.stream.length(0) > kMostCalls)
@@ -52,7 +59,7 @@ Outcome simulate(const capture::Program& program, const Simulation& simulation) 
       player.play(running.context().facade());
       for (const Memory& memory : machine.memories())
         if (const std::uint64_t peak = runtime.memories().pool(memory.id).usage().peak; peak > 0)
-          outcome.memories.push_back({memory.name, peak, memory.capacity});
+          outcome.memories.push_back({name_of(machine, memory), peak, memory.capacity});
       running.close();
     } catch (...) {
       running.note_error(std::current_exception());
@@ -68,8 +75,9 @@ Outcome simulate(const capture::Program& program, const Simulation& simulation) 
   for (std::uint32_t processor = 0; processor < lanes.all(); ++processor)
     outcome.processors.push_back({lanes.name(processor), executor->busy()[processor]});
   for (const auto& [ends, use] : executor->links())
-    outcome.links.push_back({machine.memory(ends.first).name, machine.memory(ends.second).name,
-                             use.copies, use.bytes, use.busy});
+    outcome.links.push_back({name_of(machine, machine.memory(ends.first)),
+                             name_of(machine, machine.memory(ends.second)), use.copies, use.bytes,
+                             use.busy});
   outcome.counters = runtime.totals().counters();
   return outcome;
 }

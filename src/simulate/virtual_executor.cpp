@@ -15,9 +15,9 @@ using exec::LiveNode, exec::Node, exec::Ready, exec::Replay;
 
 Lanes::Lanes(const Machine& machine, int workers)
     : lanes_(machine.ranks()), of_processor_(machine.processors().size()) {
-  const auto add = [&](std::uint32_t lane, const std::string& name) {
+  const auto add = [&](std::uint32_t lane, const std::string& name, std::uint32_t rank = 0) {
     lanes_[lane].push_back(all());
-    names_.push_back(name);
+    names_.push_back(machine.ranks() == 1 ? name : "node" + std::to_string(rank) + "." + name);
   };
   const auto first = machine.processors(ProcessorKind::cpu);
   add(0, "program");
@@ -26,11 +26,11 @@ Lanes::Lanes(const Machine& machine, int workers)
   for (const Processor& processor : machine.processors()) {
     of_processor_[processor.id] = processor.rank;
     if (processor.kind == ProcessorKind::cpu && processor.rank > 0)
-      add(processor.rank, processor.name);
+      add(processor.rank, processor.name, processor.rank);
     if (processor.kind != ProcessorKind::gpu) continue;
     of_processor_[processor.id] = size();
     lanes_.emplace_back();
-    add(size() - 1, processor.name);
+    add(size() - 1, processor.name, processor.rank);
   }
 }
 
@@ -143,49 +143,61 @@ void VirtualExecutor::make_ready(Ready what) {
   }
 }
 
+namespace {
+
+/// That a copy keeps the link busy: those that are small come one after the other, too.
+double busy_seconds(const Link& link, std::uint64_t bytes) {
+  return link.latency + static_cast<double>(bytes) / link.bandwidth;
+}
+
+}  // namespace
+
 // The link between the two, or the fastest way over one memory more. (Links join what is near, so none is longer.)
-const std::vector<VirtualExecutor::Hop>& VirtualExecutor::route(MemoryId from, MemoryId to) {
+const std::vector<const Link*>& VirtualExecutor::route(MemoryId from, MemoryId to) {
   const auto [at, added] = routes_.try_emplace({from, to});
-  const std::uint32_t rank = machine_.memory(from).rank;
-  if (!added || machine_.memory(to).rank != rank) return at->second;
-  std::vector<Hop>& hops = at->second;
+  if (!added) return at->second;
   if (const Link* const link = machine_.link(from, to)) {
-    hops = {{{from, to}, 1 / link->bandwidth}};
-    return hops;
+    at->second = {link};
+    return at->second;
   }
   const auto per_rank = static_cast<MemoryId>(machine_.memories().size() / machine_.ranks());
+  const MemoryId begin = machine_.memory(from).rank * per_rank;
+  constexpr std::uint64_t kUsual = 1 << 20;
   double best = std::numeric_limits<double>::infinity();
-  for (MemoryId between = rank * per_rank; between < (rank + 1) * per_rank; ++between) {
+  for (MemoryId between = begin; between < begin + per_rank; ++between) {
     const Link *const first = machine_.link(from, between), *const second =
                                                                 machine_.link(between, to);
     if (first == nullptr || second == nullptr) continue;
-    const double seconds_per_byte = 1 / first->bandwidth + 1 / second->bandwidth;
-    if (seconds_per_byte >= best) continue;
-    best = seconds_per_byte;
-    hops = {{{from, between}, 1 / first->bandwidth}, {{between, to}, 1 / second->bandwidth}};
+    const double seconds = busy_seconds(*first, kUsual) + busy_seconds(*second, kUsual);
+    if (seconds >= best) continue;
+    best = seconds;
+    at->second = {first, second};
   }
-  return hops;
+  return at->second;
 }
 
 void VirtualExecutor::begin_copy(Ready what, const Work& work) {
   const std::uint32_t from = machine_.memory(work.source).rank,
                       to = machine_.memory(work.target).rank;
-  const auto bytes = static_cast<double>(work.bytes);
-  const std::vector<Hop>& hops = route(work.source, work.target);
-  double begin = now_;
-  for (const Hop& hop : hops) begin = std::max(begin, free_at_[hop.link]);
-  double busy = 0;
-  for (const Hop& hop : hops) busy = std::max(busy, bytes * hop.seconds_per_byte);
+  LinkUse& use = links_[{work.source, work.target}];
+  double begin = now_, busy = 0;
   if (from != to) {
-    begin = std::max({begin, adapters_[from].first, adapters_[to].second});
-    busy = machine_.network() ? bytes / machine_.network()->bandwidth : 0;
-    adapters_[from].first = adapters_[to].second = begin + busy;
+    double &out = adapters_[from].first, &in = adapters_[to].second;
+    if (machine_.network()) busy = busy_seconds(*machine_.network(), work.bytes);
+    begin = std::max({begin, out, in});
+    out = in = begin + busy;
+  } else {
+    const std::vector<const Link*>& links = route(work.source, work.target);
+    for (const Link* link : links) begin = std::max(begin, free_at_[link]);
+    for (const Link* link : links) {
+      const double seconds = busy_seconds(*link, work.bytes);
+      free_at_[link] = begin + seconds;
+      busy = std::max(busy, seconds);
+    }
   }
-  for (const Hop& hop : hops) free_at_[hop.link] = begin + bytes * hop.seconds_per_byte;
-  LinkUse& link = links_[{work.source, work.target}];
-  ++link.copies;
-  link.bytes += work.bytes;
-  link.busy += busy;
+  ++use.copies;
+  use.bytes += work.bytes;
+  use.busy += busy;
   events_.push({begin + work.seconds, begin, numbers_++, what, kNobody, 0});
 }
 

@@ -195,12 +195,8 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   void process_until(double time);
   void process(const Event& event);
   void run(const Event& event);
-  /// The links that a copy between the two goes over, with the seconds that a byte takes.
-  struct Hop {
-    std::pair<MemoryId, MemoryId> link;
-    double seconds_per_byte = 0;
-  };
-  const std::vector<Hop>& route(MemoryId from, MemoryId to);
+  /// The links that a copy between two memories of a rank goes over.
+  const std::vector<const Link*>& route(MemoryId from, MemoryId to);
 
   const Machine& machine_;
   const Lanes& lanes_of_;
@@ -212,8 +208,8 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   std::uint64_t numbers_ = 0, executed_ = 0, analysed_ = 0;
   std::vector<double> busy_;
   std::map<std::pair<MemoryId, MemoryId>, LinkUse> links_;
-  std::map<std::pair<MemoryId, MemoryId>, std::vector<Hop>> routes_;
-  std::map<std::pair<MemoryId, MemoryId>, double> free_at_;  ///< of links
+  std::map<std::pair<MemoryId, MemoryId>, std::vector<const Link*>> routes_;
+  std::map<const Link*, double> free_at_;
   std::vector<std::pair<double, double>> adapters_;  ///< by rank: when they are free, out and in
   Work scratch_;
   std::exception_ptr fault_;

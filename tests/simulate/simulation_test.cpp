@@ -142,7 +142,7 @@ constexpr const char* kWithGpu = R"({"name": "with gpu",
   "links": [{"between": ["sys", "fb"], "bandwidth": "1GB/s", "latency": "1ms"}]})";
 
 TEST(Simulation, CopiesToAGpuTakeTheLinkOneAfterTheOther) {
-  // 8 MB in 4 pieces are written on the cores, and read on the GPU: each piece takes 2 ms and the latency.
+  // 8 MB in 4 pieces are written on the cores, and read on the GPU: each piece takes 2 ms and the latency of 1 ms.
   Hand hand(1'000'000, 4);
   hand.launch(hand.task("write", kMillisecond, {ProcessorKind::cpu}), Privilege::write);
   hand.launch(hand.task("read", kMillisecond, {ProcessorKind::gpu}), Privilege::read);
@@ -151,9 +151,9 @@ TEST(Simulation, CopiesToAGpuTakeTheLinkOneAfterTheOther) {
   EXPECT_EQ(outcome.links[0].from, "sys");
   EXPECT_EQ(outcome.links[0].copies, 4U);
   EXPECT_EQ(outcome.links[0].bytes, 8'000'000U);
-  EXPECT_NEAR(outcome.links[0].seconds, 8 * kMillisecond, 1e-9);
-  // Two are written after 1 ms; four times 2 ms on the link, the latency of the last, and its task.
-  EXPECT_NEAR(outcome.seconds, (1 + 4 * 2 + 1 + 1) * kMillisecond, 0.2 * kMillisecond);
+  EXPECT_NEAR(outcome.links[0].seconds, 12 * kMillisecond, 1e-9);
+  // Two are written after 1 ms; four times 3 ms on the link, and the last task.
+  EXPECT_NEAR(outcome.seconds, (1 + 4 * 3 + 1) * kMillisecond, 0.2 * kMillisecond);
 }
 
 TEST(Simulation, WhatDoesNotFitIsEvictedOrRefused) {
