@@ -3,8 +3,6 @@
 # Each line of tools/tests.txt is a test (refrain_command_lines).
 
 find_package(CLI11 REQUIRED)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(cairo REQUIRED IMPORTED_TARGET cairo)
 refrain_sources(sources ${PROJECT_SOURCE_DIR}/tools)
 set(main ${PROJECT_SOURCE_DIR}/tools/refrain.cpp)
 list(REMOVE_ITEM sources ${main})
@@ -19,7 +17,7 @@ if(REFRAIN_BUILD_MAP_SEARCH)
 endif()
 target_include_directories(refrain_commands PUBLIC ${PROJECT_SOURCE_DIR}/tools)
 target_link_libraries(refrain_commands PUBLIC refrain_simulate refrain_internal refrain_oracle_core Refrain::oracle
-  CLI11::CLI11 PRIVATE PkgConfig::cairo)
+  refrain_picture CLI11::CLI11)
 include(GNUInstallDirs)
 target_compile_definitions(refrain_commands PRIVATE REFRAIN_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}")
 refrain_warnings(refrain_commands)

@@ -1,18 +1,17 @@
 #pragma once
 // A chart of a share over a count, as a picture: one line with what happened along the way. It knows nothing of
 // where the numbers come from.
-//
-// Drawn with cairo, which writes both formats from one description. The background is white, whatever is
-// behind the picture.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "picture/canvas.hpp"
+
 namespace refrain::tools {
 
-enum class PictureFormat { svg, png };
+using PictureFormat = picture::Format;
 /// What the suffix of a file's name asks for. Throws InputError where it is neither .svg nor .png.
 PictureFormat picture_format(const std::string& path);
 
