@@ -1,0 +1,223 @@
+#include "map/program_runs.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/json.hpp"
+#include "base/new_file.hpp"
+#include "map/guarded_process.hpp"
+#include "mapping/mapping_file.hpp"
+#include "refrain/error.hpp"
+
+namespace refrain::map {
+namespace {
+
+namespace fs = std::filesystem;
+using map_search::Outcome, map_search::Run;
+
+constexpr std::string_view kVariable = "REFRAIN_ARGS";
+constexpr std::array<std::string_view, 3> kFlags{"--refrain:mapping", "--refrain:stats",
+                                                 "--refrain:write-mapping"};
+
+/// In the texts of the runtime's OutOfMemory, and of the language's own error.
+constexpr std::array<std::string_view, 3> kOutOfMemory{"no memory for ", "memory ran out",
+                                                       "std::bad_alloc"};
+/// In the error of a mapping file about a task that the program does not have.
+constexpr std::string_view kNoSuchTask = "no task is called";
+
+/// The files of one run.
+class RunFolder {
+ public:
+  explicit RunFolder(const std::string& folder)
+      : path_((fs::absolute(folder) / "run.XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr)
+      throw Error("no folder can be made in '" + folder +
+                  "' for a run of the program: " + std::generic_category().message(errno));
+  }
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+  ~RunFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string mapping() const { return path_ + "/mapping.json"; }
+  [[nodiscard]] std::string statistics() const { return path_ + "/statistics.json"; }
+  [[nodiscard]] std::string mapped() const { return path_ + "/mapped.json"; }
+  [[nodiscard]] std::string output() const { return path_ + "/output.txt"; }
+  [[nodiscard]] std::string errors() const { return path_ + "/errors.txt"; }
+
+ private:
+  std::string path_;
+};
+
+/// A word of REFRAIN_ARGS: a backslash takes the next character as it is.
+std::string quoted(const std::string& word) {
+  std::string quoted;
+  for (const char c : word) {
+    if (std::strchr(" \t\n'\"\\", c) != nullptr) quoted += '\\';
+    quoted += c;
+  }
+  return quoted;
+}
+
+/// This process's, with the runtime's flags for this run behind those that are there: the last one of a kind counts.
+std::vector<std::string> environment_for(const RunFolder& files) {
+  const char* const before = std::getenv(kVariable.data());
+  std::vector<std::string> all{
+      fmt::format("{}={} {} {} {}={} {} {}", kVariable, before == nullptr ? "" : before, kFlags[0],
+                  quoted(files.mapping()), kFlags[1], quoted(files.statistics()), kFlags[2],
+                  quoted(files.mapped()))};
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (!std::string_view(*variable).starts_with(fmt::format("{}=", kVariable)))
+      all.emplace_back(*variable);
+  return all;
+}
+
+/// At most so many bytes of a text, which is cut between characters.
+std::string shortened(std::string text) {
+  constexpr std::size_t most = 500;
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
+}
+
+/// For people, who know nothing of the run's folder, which is gone.
+std::string told(std::string line, const RunFolder& files) {
+  const std::string folder = files.path() + '/';
+  for (std::size_t at = 0; (at = line.find(folder, at)) != std::string::npos;)
+    line.erase(at, folder.size());
+  return shortened(std::move(line));
+}
+
+/// The lines of standard error that say what has happened, the first ones of their kind; empty: there is none.
+struct Errors {
+  std::string out_of_memory, about_mapping, about_reports, last;
+
+  explicit Errors(const RunFolder& files) {
+    std::ifstream in(files.errors(), std::ios::binary);
+    const auto note = [&](std::string& first, const std::string& line, std::string_view part) {
+      if (first.empty() && line.find(part) != std::string::npos) first = told(line, files);
+    };
+    for (std::string line; std::getline(in, line);) {
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      for (const std::string_view part : kOutOfMemory) note(out_of_memory, line, part);
+      note(about_mapping, line, files.mapping());
+      note(about_reports, line, files.statistics());
+      note(about_reports, line, files.mapped());
+      last = told(line, files);
+    }
+  }
+};
+
+std::string way_of(int status) {
+  if (!WIFSIGNALED(status)) return fmt::format("it ended with status {}", WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  const char* const name = ::sigabbrev_np(signal);
+  return fmt::format("it was ended by SIG{} ({})", name == nullptr ? "?" : name, signal);
+}
+
+/// A run without success.
+Run failed(int status, const Errors& errors) {
+  if (!errors.about_reports.empty())
+    throw Error("the program cannot write its reports: " + errors.about_reports);
+  if (!errors.out_of_memory.empty()) return {Outcome::out_of_memory, 0, 0, 0, errors.out_of_memory};
+  if (!errors.about_mapping.empty()) {
+    const bool is_task = errors.about_mapping.find(kNoSuchTask) != std::string::npos;
+    return {is_task ? Outcome::changed : Outcome::invalid, 0, 0, 0, errors.about_mapping};
+  }
+  const std::string last = errors.last.empty() ? "" : ": " + errors.last;
+  return {Outcome::crashed, 0, 0, 0, way_of(status) + last};
+}
+
+/// The tasks that were launched.
+std::set<std::string> tasks_in(const std::string& mapped) {
+  const JsonFile file(JsonFile::read(mapped, "mapping file"), mapped);
+  std::set<std::string> names;
+  for (const JsonNode& rule : file.root().at("rules").as_array())
+    names.insert(rule.at("task").as_string());
+  return names;
+}
+
+/// Of two sets the first name that is in the one alone.
+std::optional<std::string> only_in(const std::set<std::string>& one,
+                                   const std::set<std::string>& other) {
+  const auto found =
+      std::ranges::find_if(one, [&](const std::string& name) { return !other.contains(name); });
+  return found == one.end() ? std::nullopt : std::optional(*found);
+}
+
+/// A run that ended with success.
+Run succeeded(const RunFolder& files, const std::set<std::string>& tasks) {
+  for (const std::string& report : {files.statistics(), files.mapped()})
+    if (!fs::exists(report))
+      return {Outcome::no_output, 0, 0, 0,
+              "it ended well, and has written no statistics; is it a program of Refrain?"};
+  const std::set<std::string> launched = tasks_in(files.mapped());
+  if (const auto name = only_in(launched, tasks))
+    return {Outcome::changed, 0, 0, 0, fmt::format("it launched another task, '{}'", *name)};
+  if (const auto name = only_in(tasks, launched))
+    return {Outcome::changed, 0, 0, 0, fmt::format("it did not launch the task '{}'", *name)};
+  const JsonFile file(JsonFile::read(files.statistics(), "statistics"), files.statistics());
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  Run run;
+  run.seconds = static_cast<double>(file.root().at("wall_ns").as_integer(0, most)) * 1e-9;
+  for (const JsonNode& link : file.root().at("links").as_array())
+    run.bytes += static_cast<std::uint64_t>(link.at("bytes").as_integer(0, most));
+  return run;
+}
+
+}  // namespace
+
+ProgramRuns::ProgramRuns(std::vector<std::string> command, MappingText mapping_text,
+                         std::set<std::string> tasks, ProgramRunsOptions options)
+    : command_(std::move(command)),
+      mapping_text_(std::move(mapping_text)),
+      tasks_(std::move(tasks)),
+      options_(std::move(options)) {
+  if (command_.empty()) throw Error("there is no program to run");
+  for (const std::string& word : command_)
+    for (const std::string_view flag : kFlags)
+      if (word == flag || word.starts_with(fmt::format("{}=", flag)))
+        throw Error(fmt::format(
+            "the program's arguments have {}, which the search sets for each run; leave it out",
+            flag));
+  std::error_code error;
+  fs::create_directories(options_.folder, error);
+  if (error)
+    throw Error(
+        fmt::format("the folder '{}' cannot be made: {}", options_.folder, error.message()));
+}
+
+Run ProgramRuns::run(const map_search::Mapping& mapping) {
+  const RunFolder files(options_.folder);
+  write_file(files.mapping(), "mapping", mapping_text_(mapping));
+  const Ending ending = run_guarded(
+      {command_, environment_for(files), files.output(), files.errors()}, options_.timeout);
+  Run run;
+  if (ending.is_late)
+    run = {Outcome::timeout, 0, 0, 0,
+           fmt::format("it took longer than {:g} s, and was ended", options_.timeout)};
+  else if (ending.status == 0) run = succeeded(files, tasks_);
+  else run = failed(ending.status, Errors(files));
+  run.cost = ending.seconds;
+  return run;
+}
+
+}  // namespace refrain::map
