@@ -78,7 +78,6 @@ foreach(kind IN LISTS kinds)
 endforeach()
 
 target_link_libraries(tests_simulate PRIVATE refrain_simulate)
-target_link_libraries(tests_map PRIVATE refrain_map)
 
 refrain_sources(sources ${tests_dir}/fuzz)
 if(sources)

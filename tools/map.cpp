@@ -11,19 +11,26 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <tuple>
 
+#include "base/json.hpp"
 #include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "machine/machine.hpp"
+#include "map/guarded_process.hpp"
+#include "map/pictures.hpp"
+#include "map/program_runs.hpp"
 #include "map/search_space.hpp"
 #include "map/simulations.hpp"
+#include "map_search/evaluations.hpp"
 #include "map_search/search.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
-#include "shell_command.hpp"
 
 namespace refrain::tools {
 namespace {
@@ -34,7 +41,8 @@ using map_search::Algorithm;
 struct Request {
   std::string algorithm = "ccd", budget, final = "5x30", simulate, capture, objective = "time",
               distributions = "paper", output, machine, database, costs, tasks = "*";
-  std::size_t runs = 7, rotations = 5;
+  std::size_t runs = 7, rotations = 5, candidates = 20;
+  double timeout = 0;
   std::uint64_t seed = 1;
   bool simulate_first = false;
   std::vector<std::string> program;
@@ -97,8 +105,9 @@ class ProgressLine {
  public:
   ProgressLine(const map_search::Space& space, double budget, bool is_time)
       : space_(space), budget_(budget), is_time_(is_time) {}
-  ~ProgressLine() {
-    if (terminal_ && shown_) std::fputs("\r\033[K", stderr);
+  ~ProgressLine() { end(); }
+  void end() {
+    if (terminal_ && std::exchange(shown_, false)) std::fputs("\r\033[K", stderr);
   }
   void show(const map_search::Progress& progress) {
     const std::uint64_t now = profile::now_ns();
@@ -187,30 +196,170 @@ std::string table(const map_search::Space& space, const map_search::Result& resu
   return text;
 }
 
+/// The environment, with more flags of the runtime.
+std::vector<std::string> environment_with(const std::string& flags) {
+  std::vector<std::string> all;
+  std::string runtime = flags;
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view entry = *each;
+    constexpr std::string_view name = "REFRAIN_ARGS=";
+    if (entry.starts_with(name)) runtime = std::string(entry.substr(name.size())) + " " + flags;
+    else all.emplace_back(entry);
+  }
+  all.push_back("REFRAIN_ARGS=" + runtime);
+  return all;
+}
+
+/// A folder that is gone in the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    path_ = (fs::temp_directory_path() / "refrain-map-XXXXXX").string();
+    if (mkdtemp(path_.data()) == nullptr)
+      throw Error(fmt::format("no temporary folder can be made as {}", path_));
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  [[nodiscard]] std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
 /// The captured program: read, or captured now by running the program.
-capture::Program program_of(const Request& request) {
+capture::Program program_of(const Request& request, const TemporaryFolder& folder) {
   if (!request.capture.empty()) return capture::load(request.capture);
   if (request.program.empty())
     throw InputError("refrain map: a program is needed, or a captured one by --capture FILE");
-  std::string file = (fs::temp_directory_path() / "refrain-map-XXXXXX").string();
-  const int descriptor = mkstemp(file.data());
-  if (descriptor < 0) throw Error("no temporary file can be made as " + file);
-  close(descriptor);
-  struct Remove {
-    const std::string& path;
-    ~Remove() { std::remove(path.c_str()); }
-  } remove{file};
-  std::string flags = "--refrain:capture " + file;
-  if (!request.machine.empty()) flags += " --refrain:machine " + request.machine;
-  run_for_capture(request.program, flags);
-  if (fs::file_size(file) == 0)
-    throw Error(fmt::format("{} has written no captured program: is it one of Refrain?",
-                            request.program.front()));
+  const std::string file = folder.file("captured.json"), errors = folder.file("errors");
+  const map::Ending ending =
+      map::run_guarded({request.program, environment_with("--refrain:capture " + file),
+                        folder.file("output"), errors},
+                       request.timeout);
+  const std::string& name = request.program.front();
+  if (ending.is_late)
+    throw Error(name + " took longer than --timeout allows, while it was captured");
+  if (ending.status != 0)
+    throw Error(fmt::format("{} ended without success, while it was captured: {}", name,
+                            JsonFile::read(errors, "standard error")));
+  if (!fs::exists(file) || fs::file_size(file) == 0)
+    throw Error(name + " has written no captured program: is it one of Refrain?");
   return capture::load(file);
 }
 
-void find_mapping(const Request& request) {
+/// The best value so far, for the picture.
+class Course {
+ public:
+  explicit Course(map_search::Objective objective) : objective_(objective) {}
+  void note(const map_search::Progress& progress) {
+    if (progress.best != nullptr) note(progress.spent, progress.best->measured.value(objective_));
+  }
+  void note(double seconds, double value) {
+    if (points_.empty() || points_.back().second != value) points_.emplace_back(seconds, value);
+    last_ = seconds;
+  }
+  [[nodiscard]] std::vector<std::pair<double, double>> points() const {
+    std::vector<std::pair<double, double>> all = points_;
+    if (!all.empty() && last_ > all.back().first) all.emplace_back(last_, all.back().second);
+    return all;
+  }
+
+ private:
+  const map_search::Objective objective_;
+  std::vector<std::pair<double, double>> points_;
+  double last_ = 0;
+};
+
+/// A search and what it needs.
+struct Search {
   map_search::Options options;
+  map_search::Space space;
+  std::optional<map_search::Database> database;
+};
+
+map_search::Result by_simulation(const capture::Program& program, const Machine& machine,
+                                 const Request& request, Search& search) {
+  simulate::Simulation simulation;
+  simulation.machine = machine;
+  simulation.costs = request.costs;
+  map::Simulations evaluator(program, search.space, std::move(simulation));
+  map_search::Options options = search.options;
+  // Simulations are all alike: one run says everything.
+  options.limits.runs = 1;
+  options.final_runs = 0;
+  if (request.simulate_first) {
+    options.finalists = request.candidates;
+    options.limits.progress = nullptr;  // the course is that of the runs
+  }
+  return map_search::search(
+      search.space, evaluator,
+      search.database && !request.simulate_first ? &*search.database : nullptr, options);
+}
+
+/// Runs decide among these.
+map_search::Result among(const std::vector<map_search::Candidate>& candidates,
+                         map_search::Evaluator& evaluator, Search& search) {
+  map_search::Database* const database = search.database ? &*search.database : nullptr;
+  const map_search::Options& options = search.options;
+  map_search::Evaluations evaluations(search.space, evaluator, database, options.limits);
+  map_search::Result result;
+  evaluations.evaluate(map_search::starting_point(search.space));
+  for (const map_search::Candidate& candidate : candidates) evaluations.evaluate(candidate.mapping);
+  result.start = evaluations.measured(map_search::starting_point(search.space));
+  result.finalists = evaluations.best(options.finalists);
+  if (options.final_runs > 0 && !evaluations.stopped())
+    result.finalists = evaluations.compare(result.finalists, options.final_runs);
+  result.failures = evaluations.failures();
+  result.counts = evaluations.counts();
+  result.spent = evaluations.spent();
+  result.size = map_search::size(search.space);
+  return result;
+}
+
+map_search::Result by_runs(const capture::Program& program, const Machine& machine,
+                           const Request& request, Search& search, const TemporaryFolder& folder) {
+  std::set<std::string> tasks;
+  for (const map_search::Task& task : search.space.tasks) tasks.insert(task.name);
+  for (const capture::Call& call : program.calls)
+    if (call.kind == capture::CallKind::launch) tasks.insert(program.tasks[call.task].name);
+  map::ProgramRuns runs(request.program,
+                        [&](const map_search::Mapping& mapping) {
+                          return map::mapping_file(search.space, mapping, "proposed");
+                        },
+                        tasks, {request.timeout, folder.file("runs")});
+  if (!request.simulate_first)
+    return map_search::search(search.space, runs, search.database ? &*search.database : nullptr,
+                              search.options);
+  return among(by_simulation(program, machine, request, search).finalists, runs, search);
+}
+
+void write_results(const Request& request, const Search& search, const map_search::Result& result,
+                   const Course& course) {
+  const fs::path folder = request.output.empty() ? fs::path(".") : fs::path(request.output);
+  const map_search::Candidate& best = result.finalists.front();
+  const auto write = [&](const char* name, const std::string& text, const char* what) {
+    write_file(folder / name, text, what);
+    std::printf("%s\n", (folder / name).c_str());
+  };
+  std::printf("\n");
+  write("best-mapping.json",
+        map::mapping_file(search.space, best.mapping,
+                          "found by refrain map for " + search.space.program),
+        "mapping");
+  write("mapping.svg", map::draw_mapping(search.space.program, search.space, best.mapping),
+        "picture of the mapping");
+  write("search.svg",
+        map::draw_search(search.space.program, search.options.limits.objective,
+                         {{request.algorithm, course.points()}}),
+        "picture of the search");
+}
+
+void find_mapping(const Request& request) {
+  Search search;
+  map_search::Options& options = search.options;
   options.algorithm = algorithm_of(request);
   options.limits.budget = budget_of(request);
   options.limits.objective = named<map_search::Objective>(
@@ -224,43 +373,50 @@ void find_mapping(const Request& request) {
   options.seed = request.seed;
   std::tie(options.finalists, options.final_runs) = final_of(request);
   options.limits.runs = request.runs;
-  const fs::path folder = request.output.empty() ? fs::path(".") : fs::path(request.output);
-  if (!request.output.empty()) fs::create_directories(folder);
+  const bool simulates = !request.simulate.empty();
+  if (simulates && request.simulate_first)
+    throw InputError("refrain map: --simulate and --simulate-first: expected one of them");
+  if (!simulates && request.program.empty())
+    throw InputError("refrain map: a program is needed, or --simulate MACHINE");
+  if (!request.output.empty()) fs::create_directories(request.output);
+  if (!request.machine.empty()) {
+    const char* const before = std::getenv("REFRAIN_ARGS");
+    const std::string all = (before != nullptr ? std::string(before) + " " : "") +
+                            "--refrain:machine " + request.machine;
+    setenv("REFRAIN_ARGS", all.c_str(), 1);
+  }
 
-  const capture::Program program = program_of(request);
-  if (request.simulate.empty())
-    throw InputError("refrain map: --simulate MACHINE is needed for now");
-  const Machine machine = machine::load(request.simulate);
-  map_search::Space space = map::search_space(program, machine, request.tasks);
+  const TemporaryFolder folder;
+  const capture::Program program = program_of(request, folder);
+  const Machine machine =
+      simulates ? machine::load(request.simulate)
+                : machine::parse_json(program.machine, "the machine of the captured run");
+  search.space = map::search_space(program, machine, request.tasks);
   if (options.distributions == map_search::Distributions::all)
-    space.distributions.push_back("cyclic");
-  // Simulations are all alike: one run says everything.
-  options.limits.runs = 1;
-  options.final_runs = 0;
-  simulate::Simulation simulation;
-  simulation.machine = machine;
-  simulation.costs = request.costs;
-  map::Simulations evaluator(program, space, std::move(simulation));
-  std::optional<map_search::Database> database;
-  if (!request.database.empty()) database.emplace(request.database, space);
+    search.space.distributions.emplace_back("cyclic");
+  std::string database = request.database;
+  if (database.empty() && !simulates)
+    database = (fs::path(request.output) / "measurements.sqlite").string();
+  if (!database.empty()) search.database.emplace(database, search.space);
 
-  ProgressLine line(space, options.limits.budget,
+  ProgressLine line(search.space, options.limits.budget,
                     options.limits.objective == map_search::Objective::time);
-  options.limits.progress = [&line](const map_search::Progress& progress) { line.show(progress); };
+  Course course(options.limits.objective);
+  options.limits.progress = [&](const map_search::Progress& progress) {
+    course.note(progress);
+    line.show(progress);
+  };
   options.limits.stop = [] { return stopped != 0; };
   const auto stop = [](int) { stopped = 1; };
   std::signal(SIGINT, stop);
   std::signal(SIGTERM, stop);
-  const map_search::Result result =
-      map_search::search(space, evaluator, database ? &*database : nullptr, options);
-  std::fputs(table(space, result, options.limits.objective).c_str(), stdout);
+  const map_search::Result result = simulates ? by_simulation(program, machine, request, search)
+                                              : by_runs(program, machine, request, search, folder);
+  line.end();
+  std::fputs(table(search.space, result, options.limits.objective).c_str(), stdout);
   if (result.finalists.empty()) throw Error("no mapping works");
-  const fs::path best = folder / "best-mapping.json";
-  write_file(best,
-             map::mapping_file(space, result.finalists.front().mapping,
-                               fmt::format("found by refrain map for {}", space.program)),
-             "mapping");
-  std::printf("\n%s\n", best.c_str());
+  course.note(result.spent, result.finalists.front().measured.value(options.limits.objective));
+  write_results(request, search, result, course);
 }
 
 }  // namespace
@@ -279,6 +435,12 @@ void add_map_command(CLI::App& tool, const std::vector<std::string>& command) {
   found->add_option("--rotations", request->rotations, "of ccd (5)")->check(CLI::PositiveNumber);
   found->add_option("--simulate", request->simulate,
                     "a machine: nothing is run, all is simulated on it");
+  found
+      ->add_option("--candidates", request->candidates,
+                   "mappings that simulations propose with --simulate-first (20)")
+      ->check(CLI::PositiveNumber);
+  found->add_option("--timeout", request->timeout, "seconds that a run may take (no limit)")
+      ->check(CLI::NonNegativeNumber);
   found->add_flag("--simulate-first", request->simulate_first, "simulations propose, runs decide");
   found->add_option("--capture", request->capture, "a captured program, in place of a first run");
   found->add_option("--machine", request->machine, "on which the program runs (this one)");
