@@ -16,6 +16,12 @@ function(refrain_application app)
   if(NOT sources)
     return()
   endif()
+  # It reads flags and prints: what takes time of it is compiling it. Last, so that of a function that several files
+  # have the optimised copy is linked.
+  set(main ${PROJECT_SOURCE_DIR}/apps/${app}/main.cpp)
+  list(REMOVE_ITEM sources ${main})
+  list(APPEND sources ${main})
+  set_property(SOURCE ${main} APPEND PROPERTY COMPILE_OPTIONS -O0)
   refrain_executable(${app} ${sources})
   string(REPLACE "_" "-" program ${app})
   set_target_properties(${app} PROPERTIES OUTPUT_NAME ${program})

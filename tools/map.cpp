@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -44,7 +45,7 @@ struct Request {
   std::size_t runs = 7, rotations = 5, candidates = 20;
   double timeout = 0;
   std::uint64_t seed = 1;
-  bool simulate_first = false;
+  bool simulate_first = false, json = false;
   std::vector<std::string> program;
 };
 
@@ -336,15 +337,35 @@ map_search::Result by_runs(const capture::Program& program, const Machine& machi
   return among(by_simulation(program, machine, request, search).finalists, runs, search);
 }
 
+std::string json_of(const Search& search, const map_search::Result& result) {
+  using Json = nlohmann::ordered_json;
+  const map_search::Objective objective = search.options.limits.objective;
+  const map_search::Counts& counts = result.counts;
+  Json json{{"tasks", search.space.tasks.size()},
+            {"arguments", search.space.arguments.size()},
+            {"mappings", result.size},
+            {"proposed", counts.proposed},
+            {"evaluated", counts.evaluated},
+            {"failed", counts.failed},
+            {"runs", counts.runs},
+            {"seconds", result.spent}};
+  if (result.start) json["start"] = result.start->measured.value(objective);
+  json["best"] = Json::array();
+  for (const map_search::Candidate& candidate : result.finalists)
+    json["best"].push_back(Json{{"value", candidate.measured.value(objective)},
+                                {"mapping", map_search::text(search.space, candidate.mapping)}});
+  return json.dump(2) + "\n";
+}
+
 void write_results(const Request& request, const Search& search, const map_search::Result& result,
                    const Course& course) {
   const fs::path folder = request.output.empty() ? fs::path(".") : fs::path(request.output);
   const map_search::Candidate& best = result.finalists.front();
   const auto write = [&](const char* name, const std::string& text, const char* what) {
     write_file(folder / name, text, what);
-    std::printf("%s\n", (folder / name).c_str());
+    if (!request.json) std::printf("%s\n", (folder / name).c_str());
   };
-  std::printf("\n");
+  if (!request.json) std::printf("\n");
   write("best-mapping.json",
         map::mapping_file(search.space, best.mapping,
                           "found by refrain map for " + search.space.program),
@@ -413,7 +434,9 @@ void find_mapping(const Request& request) {
   const map_search::Result result = simulates ? by_simulation(program, machine, request, search)
                                               : by_runs(program, machine, request, search, folder);
   line.end();
-  std::fputs(table(search.space, result, options.limits.objective).c_str(), stdout);
+  const std::string told = request.json ? json_of(search, result)
+                                        : table(search.space, result, options.limits.objective);
+  std::fputs(told.c_str(), stdout);
   if (result.finalists.empty()) throw Error("no mapping works");
   course.note(result.spent, result.finalists.front().measured.value(options.limits.objective));
   write_results(request, search, result, course);
@@ -454,6 +477,7 @@ void add_map_command(CLI::App& tool, const std::vector<std::string>& command) {
                     "a file with all measurements, from which a search goes on");
   found->add_option("--costs", request->costs,
                     "how long tasks take, where a simulation is not to say so");
+  found->add_flag("--json", request->json, "print the result as JSON");
   found->add_option("--output", request->output, "folder for what is written (here)");
   found->allow_extras();
   found->callback([request, found, command] {

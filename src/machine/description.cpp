@@ -136,7 +136,10 @@ constexpr int most_memories = 1024;
 // Of all nodes together.
 constexpr std::uint64_t most_in_all = 1 << 20, most_ways = 1 << 24;
 
-constexpr std::array<Settings::Kind, 1> kFileSettings{{{"nodes", false, 1, most_nodes}}};
+constexpr std::array<Settings::Kind, 4> kFileSettings{{{"nodes", false, 1, most_nodes},
+                                                       {"system", true, 1, INT64_MAX},
+                                                       {"pinned", true, 1, INT64_MAX},
+                                                       {"framebuffer", true, 1, INT64_MAX}}};
 
 /// A number, or a text that `parse` reads, from `least` to `most`.
 double quantity_of(const JsonNode& node, std::optional<double> (*parse)(std::string_view),
@@ -216,6 +219,8 @@ class JsonForm {
       if (memory.kind == MemoryKind::framebuffer && !memory.owner)
         name_of(memory).fail("framebuffer '{}' belongs to no gpu; expected one that lists it first",
                              memory.name);
+    for (const MemoryKind kind : {MemoryKind::system, MemoryKind::pinned, MemoryKind::framebuffer})
+      if (settings.has(to_string(kind))) set_capacities(kind, settings);
     if (const auto links = root.find("links"))
       for (const JsonNode& link : links->as_array()) read_link(link);
     if (const auto network = root.find("network")) read_network(*network);
@@ -230,6 +235,13 @@ class JsonForm {
   }
 
  private:
+  void set_capacities(MemoryKind kind, const Settings& settings) {
+    if (std::ranges::count(machine_.memories, kind, &Memory::kind) == 0)
+      settings.fail_at(to_string(kind), "this machine has no such memory");
+    for (Memory& memory : machine_.memories)
+      if (memory.kind == kind) memory.capacity = settings.at(to_string(kind), memory.capacity);
+  }
+
   // So many nodes like `one`: by the settings, else by the file.
   static Machine on_nodes(Machine one, const std::optional<JsonNode>& given,
                           const Settings& settings) {

@@ -128,10 +128,12 @@ class MappingDrawing {
                           const Ramp& ramp) {
     canvas.colour(kInk);
     canvas.text(kMargin, top + 14, what, kText);
-    for (std::size_t i = 0; i < kinds.size(); ++i)
-      label(canvas, kMargin + kTaskName + static_cast<double>(i % kCells) * kCell,
-            top + static_cast<double>(i / kCells) * kLegendLine, kCell - kGap,
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const std::size_t line = i / kCells, column = i % kCells;
+      label(canvas, kMargin + kTaskName + static_cast<double>(column) * kCell,
+            top + static_cast<double>(line) * kLegendLine, kCell - kGap,
             colour_of(ramp, i, kinds.size()), kinds[i].name);
+    }
   }
 
   void draw_task(Canvas& canvas, std::uint32_t task, double top) const {
@@ -146,8 +148,8 @@ class MappingDrawing {
                 canvas.fitted(distribution(task), kText, kDistribution - 2 * kGap), kText);
     std::uint32_t cell = 0;
     for (const std::uint32_t argument : space_.arguments_of(task)) {
-      draw_argument(canvas, argument, kCellsFrom + (cell % kCells) * kCell,
-                    top + (cell / kCells) * kLineHeight);
+      const std::uint32_t line = cell / kCells, column = cell % kCells;
+      draw_argument(canvas, argument, kCellsFrom + column * kCell, top + line * kLineHeight);
       ++cell;
     }
   }

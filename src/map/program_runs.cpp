@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -155,12 +154,11 @@ std::set<std::string> tasks_in(const std::string& mapped) {
   return names;
 }
 
-/// Of two sets the first name that is in the one alone.
-std::optional<std::string> only_in(const std::set<std::string>& one,
-                                   const std::set<std::string>& other) {
+/// The first name that is in the one set alone; null: there is none.
+const std::string* only_in(const std::set<std::string>& one, const std::set<std::string>& other) {
   const auto found =
       std::ranges::find_if(one, [&](const std::string& name) { return !other.contains(name); });
-  return found == one.end() ? std::nullopt : std::optional(*found);
+  return found == one.end() ? nullptr : &*found;
 }
 
 /// A run that ended with success.
@@ -170,9 +168,9 @@ Run succeeded(const RunFolder& files, const std::set<std::string>& tasks) {
       return {Outcome::no_output, 0, 0, 0,
               "it ended well, and has written no statistics; is it a program of Refrain?"};
   const std::set<std::string> launched = tasks_in(files.mapped());
-  if (const auto name = only_in(launched, tasks))
+  if (const std::string* name = only_in(launched, tasks))
     return {Outcome::changed, 0, 0, 0, fmt::format("it launched another task, '{}'", *name)};
-  if (const auto name = only_in(tasks, launched))
+  if (const std::string* name = only_in(tasks, launched))
     return {Outcome::changed, 0, 0, 0, fmt::format("it did not launch the task '{}'", *name)};
   const JsonFile file(JsonFile::read(files.statistics(), "statistics"), files.statistics());
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

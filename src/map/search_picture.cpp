@@ -21,7 +21,7 @@ using picture::Align, picture::Canvas, picture::Colour, picture::kInk, picture::
 constexpr double kWidth = 900, kHeight = 460;
 constexpr double kLeft = 84, kRight = 190, kTop = 56, kBottom = 62;
 constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = kHeight - kTop - kBottom;
-constexpr double kMostTicks = 8;
+constexpr int kMostTicks = 8;
 constexpr double kLargestLinear = 10;  ///< times the smallest value
 
 /// Okabe and Ito's, which differ for colour-blind people; the dashes differ in grey.
@@ -84,11 +84,11 @@ Axis linear_axis(Unit unit, double largest) {
 
 /// From a power of ten to one. With few of them there are ticks between.
 Axis logarithmic_axis(Unit unit, double smallest, double largest) {
-  const double first = std::floor(std::log10(smallest / unit.size));
-  const double last = std::ceil(std::log10(largest / unit.size));
+  const int first = static_cast<int>(std::floor(std::log10(smallest / unit.size)));
+  const int last = static_cast<int>(std::ceil(std::log10(largest / unit.size)));
   Axis axis{unit, true, std::pow(10, first), std::pow(10, last), {}};
-  const double stride = std::max(1.0, std::ceil((last - first) / kMostTicks));
-  for (double power = first; power <= last; power += stride)
+  const int stride = 1 + (last - first) / kMostTicks;
+  for (int power = first; power <= last; power += stride)
     for (const double digit : {1, 2, 5})
       if (digit == 1 || (last - first <= 3 && power < last))
         axis.ticks.push_back(digit * std::pow(10, power));

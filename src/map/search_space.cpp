@@ -31,6 +31,16 @@ struct Launched {
   std::vector<Collection> collections;  ///< of arguments
 };
 
+/// Whether a name fits one of several patterns, with commas between them.
+bool is_one_of(std::string_view patterns, std::string_view name) {
+  while (true) {
+    const std::size_t comma = patterns.find(',');
+    if (mapping::fits(patterns.substr(0, comma), name)) return true;
+    if (comma == std::string_view::npos) return false;
+    patterns.remove_prefix(comma + 1);
+  }
+}
+
 /// The pieces that a launch uses of a partition.
 std::vector<data::IndexSpaceRef> pieces_of(const capture::Program& program,
                                            const capture::Argument& argument,
@@ -152,7 +162,7 @@ map_search::Space search_space(const capture::Program& program, const Machine& m
   for (const capture::Call& call : program.calls) {
     if (call.kind != capture::CallKind::launch) continue;
     const capture::Task& captured = program.tasks[call.task];
-    if (!mapping::fits(tasks, captured.name)) continue;
+    if (!is_one_of(tasks, captured.name)) continue;
     const auto [at, added] = launched.try_emplace(captured.name);
     if (added) order.push_back(captured.name), at->second.variants = captured.variants;
     // Several tasks may have one name: a mapping is one for all of them.

@@ -16,8 +16,8 @@
 namespace refrain::map {
 
 /// Kinds of processors and memories that tasks of the program can use on the machine, in the machine's order; gangs are
-/// not among them. On a machine of one node there is nothing to distribute: groups count as single tasks. `tasks`: a name in
-/// which * stands for any text; others are left to the default rules. UsageError where a task has no body for any kind of
+/// not among them. On a machine of one node there is nothing to distribute: groups count as single tasks. `tasks`: names,
+/// with commas between them, in which * stands for any text; others are left to the default rules. UsageError where a task has no body for any kind of
 /// processor, or no task has such a name.
 map_search::Space search_space(const capture::Program& program, const Machine& machine,
                                std::string_view tasks = "*");

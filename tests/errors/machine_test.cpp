@@ -120,6 +120,10 @@ TEST(MachineNameErrors, SayWhatThereIs) {
                 known);
   EXPECT_EQ(error("lassen:node=2"),
             "machine description 'lassen:node=2':1:8: unknown name 'node'; did you mean 'nodes'?");
+  EXPECT_EQ(error("lassen:framebuffer=none"),
+            "machine description 'lassen:framebuffer=none':1:20: expected a size above 0 such as "
+            "64MiB for 'framebuffer', found 'none'");
+  EXPECT_EQ(load("lassen:framebuffer=2MiB,nodes=2").memory(3).capacity, 2 << 20);
   EXPECT_EQ(error("lassen:nodes=0"),
             "machine description 'lassen:nodes=0':1:14: expected a whole number from 1 to 4096 for "
             "'nodes', found '0'");

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""The tables of docs/mapping.md: searches by simulation, and beside each other.
+
+Usage: bench/mapping/tables.py BIN search|memory|custom|fidelity|first
+
+BIN is the folder of the programs. Applications are captured here, and then simulated on described machines, as it says
+in each table. All but `first` give the same on each machine but for the times of tasks, which are measured here.
+"""
+
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SEEDS = range(1, 11)
+CAPTURED = {
+    "stencil": ["stencil", "--no-sequential", "--n", "1024", "--tiles", "8,1", "--iterations", "20"],
+    "stencil-large": ["stencil", "--no-sequential", "--n", "8192", "--tiles", "16,1", "--iterations", "10"],
+    "circuit-small": ["circuit", "--no-sequential", "--pieces", "4", "--nodes", "200", "--wires", "800",
+                      "--steps", "10"],
+    "circuit": ["circuit", "--no-sequential", "--pieces", "16", "--nodes", "1000", "--wires", "4000", "--steps", "10"],
+    "circuit-large": ["circuit", "--no-sequential", "--pieces", "16", "--nodes", "5000", "--wires", "40000",
+                      "--steps", "5"],
+    "s3d-like": ["s3d-like", "--no-sequential", "--n", "512", "--tiles", "4,4", "--iterations", "12",
+                 "--hand-off", "1000000"],
+    "maestro-like": ["maestro-like", "--no-sequential", "--high", "48", "--high-pieces", "4", "--low", "16",
+                     "--samples", "16", "--steps", "6"],
+}
+
+
+class Tables:
+    def __init__(self, programs, folder):
+        self.programs, self.folder, self.captured = programs, folder, {}
+
+    def run(self, *words):
+        done = subprocess.run([str(self.programs / words[0]), *map(str, words[1:])], cwd=ROOT, capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise RuntimeError(" ".join(map(str, words)) + ": " + done.stderr.strip().splitlines()[-1])
+        return done.stdout
+
+    def capture(self, name, *more):
+        key = (name, *more)
+        if key not in self.captured:
+            path = self.folder / f"{len(self.captured)}.json"
+            environment = os.environ | {"REFRAIN_ARGS": f"--refrain:capture={path}"}
+            command = CAPTURED[name]
+            subprocess.run([str(self.programs / command[0]), *command[1:], *more], env=environment, check=True,
+                           capture_output=True, stdin=subprocess.DEVNULL)
+            self.captured[key] = path
+        return self.captured[key]
+
+    def search(self, captured, machine, *flags):
+        return json.loads(self.run("refrain", "map", "--capture", captured, "--simulate", machine, "--json",
+                                   "--output", self.folder / "out", *flags))
+
+    def simulate(self, captured, machine, mapping=None):
+        flags = ["--mapping", mapping] if mapping else []
+        outcome = json.loads(self.run("refrain", "simulate", captured, "--machine", machine, "--json", *flags))
+        return outcome["loop"]["iteration_seconds"] if "loop" in outcome else outcome["seconds"]
+
+    def mapping(self, rules, name="mapping.json"):
+        path = self.folder / name
+        path.write_text(json.dumps({"refrain_mapping": 1, "rules": rules}))
+        return path
+
+
+def us(seconds):
+    return f"{seconds * 1e6:.1f}"
+
+
+def best(result):
+    return result["best"][0]["value"]
+
+
+def table(header, rows):
+    print("| " + " | ".join(header) + " |")
+    print("|" + " --- |" * len(header))
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
+
+
+def search(tables):
+    """Against all mappings, and the algorithms beside each other."""
+    cases = [("stencil", "shepard", "*"), ("stencil", "shepard:nodes=2", "*"),
+             ("circuit-small", "shepard", "calculate*"), ("circuit-small", "shepard", "distribute*"),
+             ("circuit-small", "shepard", "update*"), ("circuit-small", "shepard", "distribute*,update*")]
+    rows = []
+    for name, machine, tasks in cases:
+        captured = tables.capture(name)
+        flags = ["--tasks", tasks]
+        everything = tables.search(captured, machine, *flags, "--algorithm", "exhaustive")
+        optimum = best(everything)
+        ccd = tables.search(captured, machine, *flags)
+        cd = tables.search(captured, machine, *flags, "--algorithm", "cd")
+        budget = f"{max(ccd['seconds'], 1e-3) * 1e6:.0f}us"
+        others = {}
+        for algorithm in ["ensemble", "random"]:
+            values = [best(tables.search(captured, machine, *flags, "--algorithm", algorithm, "--seed", seed,
+                                         "--budget", budget)) for seed in SEEDS]
+            others[algorithm] = statistics.median(values) / optimum
+        rows.append([name, machine, tasks, f"{everything['mappings']:.0f}", us(optimum),
+                     f"{best(ccd) / optimum:.3f}", f"{best(cd) / optimum:.3f}",
+                     f"{others['ensemble']:.3f}", f"{others['random']:.3f}",
+                     f"{ccd['proposed']} and {ccd['evaluated']}", f"{cd['proposed']} and {cd['evaluated']}"])
+    table(["program", "machine", "tasks", "mappings", "optimum, us", "ccd", "cd", "ensemble", "random",
+           "ccd proposed and evaluated", "cd"], rows)
+    rows = []
+    for name in ["stencil", "circuit-small", "s3d-like", "maestro-like"]:
+        captured = tables.capture(name)
+        ccd, cd = (tables.search(captured, "shepard", "--algorithm", each) for each in ["ccd", "cd"])
+        budget = f"{max(ccd['seconds'], 1e-3) * 1e6:.0f}us"
+        others = [statistics.median(best(tables.search(captured, "shepard", "--algorithm", algorithm, "--seed", seed,
+                                                       "--budget", budget)) for seed in SEEDS)
+                  for algorithm in ["ensemble", "random"]]
+        rows.append([name, ccd["tasks"], ccd["arguments"], f"{ccd['mappings']:.2g}", us(ccd["start"]), us(best(ccd)),
+                     us(best(cd)), us(others[0]), us(others[1]), f"{ccd['proposed']} and {ccd['evaluated']}",
+                     f"{cd['proposed']} and {cd['evaluated']}"])
+    print()
+    table(["program", "tasks", "arguments", "mappings", "start, us", "ccd, us", "cd, us", "ensemble, us",
+           "random, us", "ccd proposed and evaluated", "cd"], rows)
+
+
+ZERO_COPY = [{"task": "*", "processor": ["gpu", "cpu"], "arguments": [{"memories": "pinned"}]}]
+
+
+def memory(tables):
+    """Inputs that are larger than what fits the framebuffers, which are made smaller for it."""
+    rows = []
+    for machine, gpus in [("shepard", 1), ("lassen", 4)]:
+        for name in ["stencil-large", "s3d-like"]:
+            captured = tables.capture(name)
+            outcome = json.loads(tables.run("refrain", "simulate", captured, "--machine", machine, "--json"))
+            needed = max(each["peak"] for each in outcome["memories"] if each["name"].startswith("framebuffer"))
+            for larger in [0.013, 0.071, 0.143]:
+                smaller = f"{machine}:framebuffer={int(needed / (1 + larger))}"
+                zero = tables.simulate(captured, smaller, tables.mapping(ZERO_COPY))
+                default = tables.simulate(captured, smaller)
+                found = best(tables.search(captured, smaller))
+                rows.append([name, machine, f"{larger:.1%}", us(zero), us(default), us(found), f"{zero / found:.1f}"])
+    table(["program", "machine", "larger", "zero-copy, us", "default, us", "found, us", "times as fast as zero-copy"],
+          rows)
+
+
+def custom(tables):
+    """Beside the mappings that are written by hand."""
+    rows = []
+    for machine in ["shepard", "lassen"]:
+        for nodes in [1, 2, 4]:
+            for name in ["stencil", "stencil-large", "circuit", "circuit-large"]:
+                captured = tables.capture(name)
+                described = f"{machine}:nodes={nodes}"
+                by_hand = tables.simulate(captured, described, ROOT / "apps" / CAPTURED[name][0] / "mapping.json")
+                default = tables.simulate(captured, described)
+                found = best(tables.search(captured, described))
+                rows.append([name, machine, nodes, us(default), us(by_hand), us(found), f"{by_hand / found:.2f}"])
+    table(["program", "machine", "nodes", "default, us", "by hand, us", "found, us", "times as fast as by hand"], rows)
+
+
+def fidelity(tables):
+    """How much the small simulations slow down the large one."""
+    rows = []
+    strategies = {
+        "cpus and system memory": [{"task": "high_*", "processor": "gpu"}, {"task": "low_*", "processor": "cpu"}],
+        "gpus and zero-copy": [{"task": "*", "processor": "gpu"},
+                               {"task": "low_*", "arguments": [{"memories": "pinned"}]}],
+    }
+    for machine in ["shepard", "lassen"]:
+        for samples in ["8", "16", "32"]:
+            alone = tables.simulate(tables.capture("maestro-like", "--samples", "0"), machine)
+            captured = tables.capture("maestro-like", "--samples", samples)
+            times = [tables.simulate(captured, machine, tables.mapping(rules)) for rules in strategies.values()]
+            found = best(tables.search(captured, machine, "--tasks", "low_*"))
+            rows.append([machine, samples, us(alone), *(f"{each / alone:.3f}" for each in times),
+                         f"{found / alone:.3f}"])
+    table(["machine", "samples", "high alone, us", *strategies, "found"], rows)
+
+
+def first(tables):
+    """Real runs: as many as CCD makes, and a tenth of them after simulations."""
+    rows = []
+    for name, flags in [("stencil", ["--n", "1024", "--tiles", "4,1", "--iterations", "60"]),
+                        ("s3d-like", ["--n", "96", "--tiles", "2,1", "--iterations", "40"])]:
+        command = [name, "--no-sequential", *flags]
+        results = []
+        for more in [[], ["--simulate-first", "--candidates", "4"]]:
+            output = tables.folder / f"{name}{len(more)}"
+            results.append(json.loads(tables.run(
+                "refrain", "map", "--machine", "emulated:cpus=1,gpus=1", "--json", "--output", output, "--final",
+                "3x15", *more, "--", tables.programs / command[0], *command[1:])))
+        ccd, simulated = results
+        rows.append([name, f"{best(ccd) * 1e3:.2f}", ccd["runs"], f"{best(simulated) * 1e3:.2f}", simulated["runs"],
+                     f"{best(simulated) / best(ccd):.3f}"])
+    table(["program", "ccd, ms", "runs", "simulations first, ms", "runs", "ratio"], rows)
+
+
+def main():
+    kinds = {"search": search, "memory": memory, "custom": custom, "fidelity": fidelity, "first": first}
+    if len(sys.argv) != 3 or sys.argv[2] not in kinds:
+        print(__doc__, file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        kinds[sys.argv[2]](Tables(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(folder)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
