@@ -25,6 +25,9 @@ void add_capture_command(CLI::App& tool);
 /// `command`: the words behind `--`, as they are.
 void add_map_command(CLI::App& tool, const std::vector<std::string>& command);
 
+/// Writes a file, whole or not at all. `what`: what messages call it. Throws Error, which names the file.
+void write_new_file(const std::string& path, const std::string& text, const char* what);
+
 /// What is wrong with the value of a flag that is to be a whole number from `least`; empty: nothing.
 std::string whole_number_fault(const std::string& value, std::uint64_t least);
 

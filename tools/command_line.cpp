@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/new_file.hpp"
 #include "command.hpp"
 #include "refrain/error.hpp"
 #include "refrain/version.hpp"
@@ -23,6 +25,15 @@ std::string version() {
 }
 
 }  // namespace
+
+void write_new_file(const std::string& path, const std::string& text, const char* what) {
+  NewFile file(path);
+  file.out() << text;
+  const int error = file.keep();
+  if (error != 0 || file.error() != 0)
+    throw Error(path + ": the " + what +
+                " cannot be written: " + std::strerror(error != 0 ? error : file.error()));
+}
 
 int run_tool(int argc, char** argv) {
   CLI::App tool{"Refrain's tool: looks at machines and runs", "refrain"};

@@ -19,7 +19,6 @@
 #include <tuple>
 
 #include "base/json.hpp"
-#include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
 #include "machine/machine.hpp"
@@ -140,15 +139,6 @@ class ProgressLine {
   bool shown_ = false;
   std::uint64_t next_ = 0;
 };
-
-void write_file(const fs::path& path, const std::string& text, const char* what) {
-  NewFile file(path.string());
-  file.out() << text;
-  const int error = file.keep();
-  if (error != 0 || file.error() != 0)
-    throw Error(fmt::format("{}: the {} cannot be written: {}", path.string(), what,
-                            std::strerror(error != 0 ? error : file.error())));
-}
 
 std::string value_text(const map_search::Measurement& measured, map_search::Objective objective) {
   if (objective == map_search::Objective::bytes)
@@ -362,7 +352,7 @@ void write_results(const Request& request, const Search& search, const map_searc
   const fs::path folder = request.output.empty() ? fs::path(".") : fs::path(request.output);
   const map_search::Candidate& best = result.finalists.front();
   const auto write = [&](const char* name, const std::string& text, const char* what) {
-    write_file(folder / name, text, what);
+    write_new_file((folder / name).string(), text, what);
     if (!request.json) std::printf("%s\n", (folder / name).c_str());
   };
   if (!request.json) std::printf("\n");

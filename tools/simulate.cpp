@@ -58,6 +58,22 @@ void add_capture_command(CLI::App& tool) {
   CLI::App* show = command->add_subcommand("show", "What a captured program is, for people");
   auto file = std::make_shared<std::string>();
   show->add_option("file", *file, "what --refrain:capture has written")->required();
+  struct Merge {
+    std::string output;
+    std::vector<std::string> files;
+  };
+  auto merge = std::make_shared<Merge>();
+  CLI::App* merging = command->add_subcommand(
+      "merge",
+      "The program of the first file, with the times of all: of runs under other mappings");
+  merging->add_option("files", merge->files, "captured runs of one program")->required();
+  merging->add_option("-o,--output", merge->output, "the file to write")->required();
+  merging->callback([merge] {
+    capture::Program program = capture::load(merge->files.front());
+    for (std::size_t i = 1; i < merge->files.size(); ++i)
+      capture::add_times(program, capture::load(merge->files[i]));
+    write_new_file(merge->output, to_json(program), "captured program");
+  });
   show->callback([file] { std::fputs(to_text(capture::load(*file)).c_str(), stdout); });
 }
 

@@ -98,7 +98,7 @@ struct Overheads {
   double analyse = 6e-7;
   double replay = 1e-7;
   double run = 2e-7;
-  double wake = 2e-5;
+  double wake = 1.2e-5;
 };
 
 /// What a machine costs beside its processors and links.

@@ -2,7 +2,16 @@
 
 #include <algorithm>
 
+#include "refrain/error.hpp"
+
 namespace refrain::capture {
+
+Costs without_rare(Costs costs) {
+  std::uint64_t most = 0;
+  for (const Durations& each : costs) most = std::max(most, each.count);
+  std::erase_if(costs, [most](const Durations& each) { return each.count < most / 100; });
+  return costs;
+}
 
 double seconds_for(const Costs& costs, std::uint64_t bytes) {
   const auto above = std::ranges::lower_bound(costs, bytes, {}, &Durations::bytes);
@@ -17,6 +26,40 @@ double seconds_for(const Costs& costs, std::uint64_t bytes) {
     return below->bytes == 0 ? below->mean : below->mean * share(bytes, below->bytes);
   const double way = share(bytes - below->bytes, above->bytes - below->bytes);
   return below->mean + way * (above->mean - below->mean);
+}
+
+namespace {
+
+/// The runs of both.
+void add(Costs& costs, const Costs& more) {
+  for (const Durations& each : more) {
+    const auto at = std::ranges::lower_bound(costs, each.bytes, {}, &Durations::bytes);
+    if (at == costs.end() || at->bytes != each.bytes) {
+      costs.insert(at, each);
+      continue;
+    }
+    const auto a = static_cast<double>(at->count), b = static_cast<double>(each.count);
+    const double mean = (a * at->mean + b * each.mean) / (a + b);
+    const auto about = [mean](const Durations& of) {
+      return of.variance + (of.mean - mean) * (of.mean - mean);
+    };
+    *at = {at->bytes, at->count + each.count, mean, (a * about(*at) + b * about(each)) / (a + b)};
+  }
+}
+
+}  // namespace
+
+void add_times(Program& program, const Program& other) {
+  const bool same = std::ranges::equal(program.tasks, other.tasks, {}, &Task::name, &Task::name);
+  if (!same)
+    throw UsageError("the captured programs '" + program.name + "' and '" + other.name +
+                     "' have different tasks");
+  for (std::size_t task = 0; task < program.tasks.size(); ++task)
+    for (std::size_t kind = 0; kind < processor_kinds; ++kind)
+      add(program.tasks[task].costs[kind], other.tasks[task].costs[kind]);
+  add(program.copies, other.copies);
+  add(program.fills, other.fills);
+  add(program.folds, other.folds);
 }
 
 std::string_view to_string(CallKind kind) {

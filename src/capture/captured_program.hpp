@@ -36,6 +36,8 @@ struct Durations {
 };
 /// Ascending by bytes.
 using Costs = std::vector<Durations>;
+/// A volume that came much less often than another says little: most often it was the first one, whose memory was new.
+Costs without_rare(Costs costs);
 /// Seconds for so many bytes: measured, else between the neighbours, else in proportion. Requires costs.
 double seconds_for(const Costs& costs, std::uint64_t bytes);
 
@@ -163,6 +165,10 @@ struct Program {
     return place.region;
   }
 };
+
+/// Takes in the times of another run of the program, perhaps with other numbers or under another mapping. UsageError where it
+/// has tasks of other names.
+void add_times(Program& program, const Program& other);
 
 /// As text that parse() reads back.
 std::string to_json(const Program& program);

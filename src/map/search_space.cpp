@@ -27,8 +27,9 @@ struct Launched {
   std::vector<ProcessorKind> variants;
   double seconds = 0;
   bool group = false;
-  std::vector<std::string> names;       ///< of arguments: their fields
-  std::vector<Collection> collections;  ///< of arguments
+  std::size_t arguments = ~std::size_t{0};  ///< that all of them have
+  std::vector<std::string> names;           ///< of arguments: their fields
+  std::vector<Collection> collections;      ///< of arguments
 };
 
 /// Whether a name fits one of several patterns, with commas between them.
@@ -74,9 +75,12 @@ std::vector<data::IndexSpaceRef> pieces_of(const capture::Program& program,
 
 void add_launch(const capture::Program& program, const capture::Call& call, Launched& task) {
   task.group = task.group || (call.domain != kNone && program.spaces[call.domain]->volume() > 1);
-  task.collections.resize(std::max(task.collections.size(), call.arguments.size()));
-  task.names.resize(task.collections.size());
-  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+  // Tasks of one name may have more arguments and fewer: a rule for the name speaks of those that all have.
+  const std::size_t count = std::min(task.arguments, call.arguments.size());
+  task.arguments = count;
+  task.collections.resize(count);
+  task.names.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
     const capture::Argument& argument = call.arguments[i];
     task.names[i] = program.fields[argument.field].name;
     std::vector<data::IndexSpaceRef> pieces;

@@ -67,7 +67,19 @@ double CostFile::seconds(const std::string& task, ProcessorKind kind, std::uint6
 
 CostModel::CostModel(const capture::Program& program, const Machine& measured,
                      const Machine& machine, const Lanes& lanes, const CostFile* file)
-    : program_(program), measured_(measured), machine_(machine), lanes_(lanes), file_(file) {}
+    : program_(program),
+      measured_(measured),
+      machine_(machine),
+      lanes_(lanes),
+      file_(file),
+      copies_(without_rare(program.copies)),
+      fills_(without_rare(program.fills)),
+      folds_(without_rare(program.folds)) {
+  for (const capture::Task& task : program.tasks) {
+    auto& costs = bodies_.emplace_back();
+    std::ranges::transform(task.costs, costs.begin(), capture::without_rare);
+  }
+}
 
 const Processor* CostModel::first(const Machine& machine, ProcessorKind kind) {
   return machine.has(kind) ? &machine.processor(machine.processors(kind).front()) : nullptr;
@@ -94,8 +106,8 @@ Work CostModel::work_of(const runtime::OperationDetail& operation) {
   switch (operation.kind) {
     case NodeKind::task: return body(operation);
     case NodeKind::copy: return copy(operation);
-    case NodeKind::fill: return writing(operation, program_.fills);
-    case NodeKind::fold: return writing(operation, program_.folds);
+    case NodeKind::fill: return writing(operation, fills_);
+    case NodeKind::fold: return writing(operation, folds_);
     default: return {};
   }
 }
@@ -104,7 +116,9 @@ Work CostModel::body(const runtime::OperationDetail& operation) const {
   const runtime::LaunchPlan& plan = *operation.plan;
   const runtime::PlannedPoint& point = plan.own.points[operation.rank];
   const Processor& processor = machine_.processor(point.processor);
-  const capture::Task& task = program_.tasks[tasks_.at(plan.task.get())];
+  const capture::Number number = tasks_.at(plan.task.get());
+  const capture::Task& task = program_.tasks[number];
+  const auto& measured = bodies_[number];
   const auto fail = [&](const std::string& what) {
     throw UsageError(exec::launch_name(task.name, plan.info.where) + ": " + what);
   };
@@ -112,10 +126,10 @@ Work CostModel::body(const runtime::OperationDetail& operation) const {
   if (processor.kind == ProcessorKind::gang)
     fail("its body is one for a gang, and how many cores help it cannot be foretold");
   ProcessorKind kind = processor.kind;
-  const capture::Costs* costs = &task.costs[static_cast<std::size_t>(kind)];
+  const capture::Costs* costs = &measured[static_cast<std::size_t>(kind)];
   for (int other = 0; costs->empty() && other < processor_kinds; ++other) {
     kind = static_cast<ProcessorKind>(other);
-    costs = &task.costs[static_cast<std::size_t>(other)];
+    costs = &measured[static_cast<std::size_t>(other)];
   }
   if (costs->empty()) fail("it has not run when the program was captured: its time is not known");
   const std::uint64_t bytes = plan.argument_bytes(operation.rank);
@@ -155,8 +169,8 @@ Work CostModel::copy(const runtime::OperationDetail& operation) const {
     return work;
   work.lane = to.rank;
   const Processor& cpu = machine_.processor(machine_.processors(ProcessorKind::cpu).front());
-  if (cpu.bandwidths.empty() && !program_.copies.empty())
-    work.seconds = capture::seconds_for(program_.copies, operation.bytes);
+  if (cpu.bandwidths.empty() && !copies_.empty())
+    work.seconds = capture::seconds_for(copies_, operation.bytes);
   work.seconds += machine_.overheads().run;
   return work;
 }

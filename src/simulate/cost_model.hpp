@@ -13,6 +13,7 @@
 //
 // Owner: the thread of the simulation.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -70,6 +71,8 @@ class CostModel final : public Model {
   const Lanes& lanes_;
   const CostFile* file_;
   std::unordered_map<const detail::TaskRecord*, capture::Number> tasks_;
+  std::vector<std::array<capture::Costs, processor_kinds>> bodies_;  ///< by task
+  capture::Costs copies_, fills_, folds_;
 };
 
 }  // namespace refrain::simulate

@@ -135,7 +135,7 @@ void VirtualExecutor::make_ready(Ready what) {
     const Waiting waiting{what, work.seconds};
     if (priority == 0) lane.queue.push_back(waiting);
     else lane.prior[priority].push_back(waiting);
-    dispatch(work.lane);
+    if (work.lane != completing_) dispatch(work.lane);
   } else if (work.is_copy) {
     begin_copy(what, work);
   } else {
@@ -238,8 +238,11 @@ void VirtualExecutor::dispatch(std::uint32_t number) {
 // --- time ----------------------------------------------------------------------------------------------------
 
 // A thread that finds nothing to do spins for a while (exec/notifier.hpp), and then sleeps.
+bool VirtualExecutor::is_asleep() const {
+  return waits_ && !helping_ && now_ - waits_since_ > kSpins;
+}
+
 double VirtualExecutor::begin_after(double idle_since) const {
-  constexpr double kSpins = 50e-6;
   return now_ - idle_since > kSpins ? now_ + machine_.overheads().wake : now_;
 }
 
@@ -253,18 +256,33 @@ void VirtualExecutor::process(const Event& top) {
   const Event event = top;
   events_.pop();
   now_ = event.time;
-  if (event.processor != kNobody) {
-    if (event.processor == lanes_of_.processors(0).front()) helping_ = false, waits_since_ = now_;
-    else lanes_[event.lane].idle.push_back({event.processor, now_});
+  if (event.processor == kNobody) {
+    end_ = std::max(end_, event.time);
+    return run(event);
   }
-  end_ = std::max(end_, event.time);
-  run(event);
-  if (event.processor != kNobody) dispatch(event.lane);
+  if (event.what) {
+    end_ = std::max(end_, event.time);
+    // What becomes ready here waits for the processor that has made it ready, which goes on with it.
+    completing_ = event.lane;
+    run(event);
+    completing_ = Work::kNoLane;
+    if (told_ && is_asleep()) {
+      // The program's thread is woken to look, which takes some time of the thread that wakes it.
+      const double awake = now_ + machine_.overheads().wake;
+      waits_since_ = awake;
+      return events_.push({awake, now_, numbers_++, nullptr, event.processor, event.lane});
+    }
+  }
+  if (event.processor == lanes_of_.processors(0).front()) helping_ = false, waits_since_ = now_;
+  else lanes_[event.lane].idle.push_back({event.processor, now_});
+  dispatch(event.lane);
 }
 
 void VirtualExecutor::run(const Event& event) {
   const int processor = event.processor == kNobody ? 0 : static_cast<int>(event.processor);
-  const auto ns = [](double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); };
+  const auto ns = [this](double seconds) {
+    return begin_ns_ + static_cast<std::uint64_t>(seconds * 1e9);
+  };
   if (event.what.is_live()) {
     LiveNode& live = event.what.live();
     Replay& replay = Replay::of(live);

@@ -33,6 +33,7 @@
 #include "graph/ready_queue.hpp"
 #include "graph/replay_steps.hpp"
 #include "launch/operation_detail.hpp"
+#include "profile/clock.hpp"
 #include "refrain/machine.hpp"
 
 namespace refrain::simulate {
@@ -156,12 +157,14 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   Sink sink_here(exec::LiveNode&) { return {*this}; }
 
  private:
+  static constexpr double kSpins =
+      50e-6;  ///< that a thread without work looks for some, before it sleeps
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
   struct Event {
     double time, begin;
-    std::uint64_t number;  ///< settles ties
-    exec::Ready what;
+    std::uint64_t number;           ///< settles ties
+    exec::Ready what;               ///< none: the processor is free
     std::uint32_t processor, lane;  ///< that it has kept busy, or kNobody
     bool operator>(const Event& other) const {
       return time != other.time ? time > other.time : number > other.number;
@@ -192,6 +195,8 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   bool take(Lane& lane, Waiting& waiting);
   /// When something begins that is ready now, on a processor that has been idle since then.
   [[nodiscard]] double begin_after(double idle_since) const;
+  /// The program's thread.
+  [[nodiscard]] bool is_asleep() const;
   void process_until(double time);
   void process(const Event& event);
   void run(const Event& event);
@@ -201,6 +206,7 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   const Machine& machine_;
   const Lanes& lanes_of_;
   Model& model_;
+  const std::uint64_t begin_ns_ = profile::now_ns();  ///< timelines are on the real clock
   double program_ = 0, now_ = 0, end_ = 0;
   double analyse_seconds_, replay_seconds_;
   std::vector<Lane> lanes_;
@@ -213,6 +219,8 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   std::vector<std::pair<double, double>> adapters_;  ///< by rank: when they are free, out and in
   Work scratch_;
   std::exception_ptr fault_;
+  std::uint32_t completing_ =
+      Work::kNoLane;        ///< the lane of a processor that completes something just now
   bool told_ = false;       ///< something has happened that the program may wait for
   bool waits_ = false;      ///< the program does
   bool helping_ = false;    ///< its thread runs something

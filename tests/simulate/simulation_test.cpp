@@ -20,7 +20,7 @@ using simulate::Simulation;
 
 constexpr double kMillisecond = 1e-3;
 /// What the runtime itself takes of the time.
-constexpr double kLittle = 0.1 * kMillisecond;
+constexpr double kLittle = 0.2 * kMillisecond;
 
 /// A region of `points` points in `pieces` blocks, a field of doubles, and one task that takes a millisecond.
 class Hand {
