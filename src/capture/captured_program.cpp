@@ -6,11 +6,15 @@
 
 namespace refrain::capture {
 
-Costs without_rare(Costs costs) {
-  std::uint64_t most = 0;
-  for (const Durations& each : costs) most = std::max(most, each.count);
-  std::erase_if(costs, [most](const Durations& each) { return each.count < most / 100; });
-  return costs;
+Costs without_rare(const Costs& costs) {
+  Costs kept = costs;
+  std::erase_if(kept, [&](const Durations& each) {
+    return std::ranges::any_of(costs, [&](const Durations& other) {
+      return other.bytes <= 2 * each.bytes && each.bytes <= 2 * other.bytes &&
+             other.count >= 100 * each.count;
+    });
+  });
+  return kept;
 }
 
 double seconds_for(const Costs& costs, std::uint64_t bytes) {

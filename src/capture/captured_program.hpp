@@ -36,8 +36,8 @@ struct Durations {
 };
 /// Ascending by bytes.
 using Costs = std::vector<Durations>;
-/// A volume that came much less often than another says little: most often it was the first one, whose memory was new.
-Costs without_rare(Costs costs);
+/// A volume that came much less often than one nearby says little: most often it was the first one, whose memory was new.
+Costs without_rare(const Costs& costs);
 /// Seconds for so many bytes: measured, else between the neighbours, else in proportion. Requires costs.
 double seconds_for(const Costs& costs, std::uint64_t bytes);
 

@@ -9,6 +9,7 @@
 #include "launch/future_state.hpp"
 #include "launch/launch_plan.hpp"
 #include "machine/machine.hpp"
+#include "memory/mover.hpp"
 #include "refrain/error.hpp"
 #include "refrain/trace.hpp"
 
@@ -343,10 +344,40 @@ void CaptureFile::moved(const Move& move) {
   samples.add(move.bytes, move.ns);
 }
 
+// The program may have made few copies and fills, those of its beginning, into memory that was new. A simulation may make
+// others.
+void CaptureFile::measure_moves() {
+  constexpr std::size_t kMost = std::size_t{1} << 18;
+  constexpr int kTimes = 16;
+  using Value = std::uint64_t;
+  std::vector<Value> from(kMost / sizeof(Value)), to(kMost / sizeof(Value));
+  const auto placed = [](std::vector<Value>& values) {
+    memory::Placement placement;
+    placement.zero = reinterpret_cast<std::byte*>(values.data());
+    placement.stride[0] = sizeof(Value);
+    return placement;
+  };
+  const memory::Placement source = placed(from), target = placed(to);
+  const Value value = 1;
+  for (std::size_t bytes = 64; bytes <= kMost; bytes *= 16) {
+    const auto points =
+        data::IndexSpace::dense(Rect1{0, static_cast<Coord>(bytes / sizeof(Value)) - 1});
+    for (int time = 0; time < kTimes; ++time) {
+      const std::uint64_t begin = profile::now_ns();
+      memory::cpu_mover().copy(*points, target, source, sizeof(Value));
+      const std::uint64_t copied = profile::now_ns();
+      memory::cpu_mover().fill(*points, target, &value, sizeof(Value));
+      copies_.add(bytes, copied - begin);
+      fills_.add(bytes, profile::now_ns() - copied);
+    }
+  }
+}
+
 void CaptureFile::close() {
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(closed_, true)) return;
+    measure_moves();
     for (const auto& [key, samples] : bodies_)
       program_.tasks[key.first].costs[static_cast<std::size_t>(key.second)] = samples.costs();
     for (std::size_t task = 0; task < launches_.size(); ++task)

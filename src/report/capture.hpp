@@ -7,7 +7,7 @@
 //
 // Threads: calls come from the program's thread, times from any; one lock. Memory: what the file has, 1024 times for each
 // volume of each task's arguments, and 16 bytes for each future. Costs some hundred nanoseconds for each call, body and
-// move.
+// move, and a millisecond at the end.
 
 #include <cstdint>
 #include <map>
@@ -82,6 +82,7 @@ class CaptureFile final : public ReportFile {
   bool describe(const ProgramCall& told, capture::Call& call);
   bool describe_launch(const LaunchRequest& launch, capture::Call& call);
   Number number_of(const capture::Call& call);
+  void measure_moves();
 
   std::mutex mutex_;
   bool closed_ = false;

@@ -169,8 +169,13 @@ Work CostModel::copy(const runtime::OperationDetail& operation) const {
     return work;
   work.lane = to.rank;
   const Processor& cpu = machine_.processor(machine_.processors(ProcessorKind::cpu).front());
-  if (cpu.bandwidths.empty() && !copies_.empty())
-    work.seconds = capture::seconds_for(copies_, operation.bytes);
+  if (cpu.bandwidths.empty() && !copies_.empty()) {
+    // Beyond what was measured the rest is at the link's speed: of short copies most is no matter of bytes.
+    const std::uint64_t known = std::min(operation.bytes, copies_.back().bytes);
+    work.seconds = capture::seconds_for(copies_, known) +
+                   machine_.copy_seconds(from.id, to.id, operation.bytes) -
+                   machine_.copy_seconds(from.id, to.id, known);
+  }
   work.seconds += machine_.overheads().run;
   return work;
 }

@@ -74,7 +74,7 @@ Outcome simulate(const capture::Program& program, const Simulation& simulation) 
   outcome.operations = executor->executed();
   for (std::uint32_t processor = 0; processor < lanes.all(); ++processor)
     outcome.processors.push_back({lanes.name(processor), executor->busy()[processor]});
-  for (const auto& [ends, use] : executor->links())
+  for (const auto& [ends, use] : executor->links().uses())
     outcome.links.push_back({name_of(machine, machine.memory(ends.first)),
                              name_of(machine, machine.memory(ends.second)), use.copies, use.bytes,
                              use.busy});

@@ -1,7 +1,6 @@
 #include "simulate/virtual_executor.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -40,12 +39,9 @@ VirtualExecutor::VirtualExecutor(const exec::ExecutorOptions& options, const Mac
       machine_(machine),
       lanes_of_(lanes),
       model_(model),
-      // Each rank analyses the points of its own.
-      analyse_seconds_(machine.overheads().analyse / machine.ranks()),
-      replay_seconds_(machine.overheads().replay / machine.ranks()),
       lanes_(lanes.size()),
       busy_(lanes.all()),
-      adapters_(machine.ranks()) {
+      links_(machine) {
   for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
     const auto processors = lanes.processors(lane);
     // The program's thread has other things to do.
@@ -58,13 +54,14 @@ VirtualExecutor::~VirtualExecutor() { background_.drop(); }
 
 void VirtualExecutor::issued(std::uint64_t operations) {
   const std::uint64_t analysed = std::exchange(analysed_, 0);
-  if (analysed == 0) program_ += static_cast<double>(operations) * replay_seconds_;
+  if (analysed == 0)
+    program_ += static_cast<double>(operations) * own_seconds(machine_.overheads().replay);
 }
 
 void VirtualExecutor::publish(Node& node, std::span<const exec::NodeRef> predecessors) {
   if ((node.flags & exec::kAuxiliary) == 0) {
     ++analysed_;
-    program_ += analyse_seconds_;
+    program_ += own_seconds(machine_.overheads().analyse);
     process_until(program_);
   }
   if (exec::connect(node, predecessors)) exec::node_ready(node, Sink{*this});
@@ -111,25 +108,18 @@ const Work& VirtualExecutor::replayed_work(LiveNode& live) {
   return (*static_cast<const std::vector<Work>*>(details.modelled.get()))[live.index];
 }
 
-const Work& VirtualExecutor::work_of(Ready what) {
+Work VirtualExecutor::work_of(Ready what) {
   if (what.is_live()) return replayed_work(what.live());
   Node& node = what.node();
   if (node.run == exec::run_replayed_node) return replayed_work(*node.payload_as<LiveNode*>());
-  scratch_ = {};
-  if (exec::runs_operation(node) && (node.flags & exec::kProxy) == 0)
-    scratch_ = modelled(runtime::detail_of(node));
-  return scratch_;
+  if (!exec::runs_operation(node) || (node.flags & exec::kProxy) != 0) return {};
+  return modelled(runtime::detail_of(node));
 }
 
 void VirtualExecutor::make_ready(Ready what) {
-  const Work& work = work_of(what);
+  const Work work = work_of(what);
   if (work.lane != Work::kNoLane) {
-    if (work.is_copy) {
-      LinkUse& link = links_[{work.source, work.target}];
-      ++link.copies;
-      link.bytes += work.bytes;
-      link.busy += work.seconds;
-    }
+    if (work.is_copy) links_.count({work.source, work.target}, work.bytes, work.seconds);
     Lane& lane = lanes_[work.lane];
     const int priority = what.is_live() ? 0 : what.node().priority;
     const Waiting waiting{what, work.seconds};
@@ -137,68 +127,11 @@ void VirtualExecutor::make_ready(Ready what) {
     else lane.prior[priority].push_back(waiting);
     if (work.lane != completing_) dispatch(work.lane);
   } else if (work.is_copy) {
-    begin_copy(what, work);
+    const double begin = links_.begin({work.source, work.target}, work.bytes, now_);
+    events_.push({begin + work.seconds, begin, numbers_++, what, kNobody, 0});
   } else {
     events_.push({now_, now_, numbers_++, what, kNobody, 0});
   }
-}
-
-namespace {
-
-/// That a copy keeps the link busy: those that are small come one after the other, too.
-double busy_seconds(const Link& link, std::uint64_t bytes) {
-  return link.latency + static_cast<double>(bytes) / link.bandwidth;
-}
-
-}  // namespace
-
-// The link between the two, or the fastest way over one memory more. (Links join what is near, so none is longer.)
-const std::vector<const Link*>& VirtualExecutor::route(MemoryId from, MemoryId to) {
-  const auto [at, added] = routes_.try_emplace({from, to});
-  if (!added) return at->second;
-  if (const Link* const link = machine_.link(from, to)) {
-    at->second = {link};
-    return at->second;
-  }
-  const auto per_rank = static_cast<MemoryId>(machine_.memories().size() / machine_.ranks());
-  const MemoryId begin = machine_.memory(from).rank * per_rank;
-  constexpr std::uint64_t kUsual = 1 << 20;
-  double best = std::numeric_limits<double>::infinity();
-  for (MemoryId between = begin; between < begin + per_rank; ++between) {
-    const Link *const first = machine_.link(from, between), *const second =
-                                                                machine_.link(between, to);
-    if (first == nullptr || second == nullptr) continue;
-    const double seconds = busy_seconds(*first, kUsual) + busy_seconds(*second, kUsual);
-    if (seconds >= best) continue;
-    best = seconds;
-    at->second = {first, second};
-  }
-  return at->second;
-}
-
-void VirtualExecutor::begin_copy(Ready what, const Work& work) {
-  const std::uint32_t from = machine_.memory(work.source).rank,
-                      to = machine_.memory(work.target).rank;
-  LinkUse& use = links_[{work.source, work.target}];
-  double begin = now_, busy = 0;
-  if (from != to) {
-    double &out = adapters_[from].first, &in = adapters_[to].second;
-    if (machine_.network()) busy = busy_seconds(*machine_.network(), work.bytes);
-    begin = std::max({begin, out, in});
-    out = in = begin + busy;
-  } else {
-    const std::vector<const Link*>& links = route(work.source, work.target);
-    for (const Link* link : links) begin = std::max(begin, free_at_[link]);
-    for (const Link* link : links) {
-      const double seconds = busy_seconds(*link, work.bytes);
-      free_at_[link] = begin + seconds;
-      busy = std::max(busy, seconds);
-    }
-  }
-  ++use.copies;
-  use.bytes += work.bytes;
-  use.busy += busy;
-  events_.push({begin + work.seconds, begin, numbers_++, what, kNobody, 0});
 }
 
 bool VirtualExecutor::take(Lane& lane, Waiting& waiting) {
@@ -221,11 +154,11 @@ bool VirtualExecutor::take(Lane& lane, Waiting& waiting) {
 void VirtualExecutor::dispatch(std::uint32_t number) {
   Lane& lane = lanes_[number];
   while (true) {
-    const bool helper = lane.idle.empty() && number == 0 && waits_ && !helping_;
+    const bool helper = lane.idle.empty() && number == 0 && waits_since_ && !helping_;
     if (lane.idle.empty() && !helper) return;
     Waiting waiting;
     if (!take(lane, waiting)) return;
-    Idle idle{lanes_of_.processors(0).front(), waits_since_};
+    Idle idle{lanes_of_.processors(0).front(), waits_since_.value_or(now_)};
     if (helper) helping_ = true;
     else idle = lane.idle.back(), lane.idle.pop_back();
     const double begin = begin_after(idle.since);
@@ -239,7 +172,7 @@ void VirtualExecutor::dispatch(std::uint32_t number) {
 
 // A thread that finds nothing to do spins for a while (exec/notifier.hpp), and then sleeps.
 bool VirtualExecutor::is_asleep() const {
-  return waits_ && !helping_ && now_ - waits_since_ > kSpins;
+  return waits_since_ && !helping_ && now_ - *waits_since_ > kSpins;
 }
 
 double VirtualExecutor::begin_after(double idle_since) const {
@@ -273,8 +206,12 @@ void VirtualExecutor::process(const Event& top) {
       return events_.push({awake, now_, numbers_++, nullptr, event.processor, event.lane});
     }
   }
-  if (event.processor == lanes_of_.processors(0).front()) helping_ = false, waits_since_ = now_;
-  else lanes_[event.lane].idle.push_back({event.processor, now_});
+  if (event.processor != lanes_of_.processors(0).front()) {
+    lanes_[event.lane].idle.push_back({event.processor, now_});
+  } else {
+    helping_ = false;
+    if (waits_since_) waits_since_ = now_;
+  }
   dispatch(event.lane);
 }
 
@@ -311,11 +248,10 @@ void VirtualExecutor::run(const Event& event) {
 void VirtualExecutor::wait(exec::Scope& scope, const std::function<bool()>& done,
                            exec::NodeRef awaited, const exec::NodeInfo* waiter) {
   process_until(program_);
-  waits_ = true;
   waits_since_ = now_;
   struct Leave {
     VirtualExecutor& executor;
-    ~Leave() { executor.waits_ = false; }
+    ~Leave() { executor.waits_since_.reset(); }
   } leave{*this};
   dispatch(0);
   told_ = true;
@@ -330,11 +266,12 @@ void VirtualExecutor::wait(exec::Scope& scope, const std::function<bool()>& done
     }
     process(events_.top());
   }
-  waits_ = false;
+  const double since = *waits_since_;
+  waits_since_.reset();  // it begins nothing more
   // What its thread has begun, it ends.
   const bool helped = helping_;
   while (helping_) process(events_.top());
-  program_ = std::max(program_, helped ? now_ : begin_after(waits_since_));
+  program_ = std::max(program_, helped ? now_ : begin_after(since));
 }
 
 }  // namespace refrain::simulate

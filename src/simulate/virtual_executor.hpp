@@ -24,6 +24,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <span>
 #include <vector>
@@ -35,6 +36,7 @@
 #include "launch/operation_detail.hpp"
 #include "profile/clock.hpp"
 #include "refrain/machine.hpp"
+#include "simulate/link_schedule.hpp"
 
 namespace refrain::simulate {
 
@@ -80,11 +82,6 @@ class Lanes {
 
 class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
  public:
-  struct LinkUse {
-    std::uint64_t copies = 0, bytes = 0;
-    double busy = 0;  ///< seconds
-  };
-
   /// All outlive this.
   VirtualExecutor(const exec::ExecutorOptions& options, const Machine& machine, const Lanes& lanes,
                   Model& model);
@@ -112,9 +109,7 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   /// Busy seconds, by processor of the lanes.
   [[nodiscard]] const std::vector<double>& busy() const { return busy_; }
   /// By source and target.
-  [[nodiscard]] const std::map<std::pair<MemoryId, MemoryId>, LinkUse>& links() const {
-    return links_;
-  }
+  [[nodiscard]] const LinkSchedule& links() const { return links_; }
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
 
   // --- exec::Executor ----------------------------------------------------------------------------------
@@ -186,13 +181,14 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   };
 
   [[nodiscard]] Work modelled(const runtime::OperationDetail& operation);
-  const Work& work_of(exec::Ready what);
+  Work work_of(exec::Ready what);
   const Work& replayed_work(exec::LiveNode& live);
   void make_ready(exec::Ready what);
-  void begin_copy(exec::Ready what, const Work& work);
   void enqueue(Lane& lane, Waiting waiting);
   void dispatch(std::uint32_t lane);
   bool take(Lane& lane, Waiting& waiting);
+  /// Of the work for an operation, which the ranks share: each analyses the points of its own.
+  [[nodiscard]] double own_seconds(double seconds) const { return seconds / machine_.ranks(); }
   /// When something begins that is ready now, on a processor that has been idle since then.
   [[nodiscard]] double begin_after(double idle_since) const;
   /// The program's thread.
@@ -200,31 +196,24 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   void process_until(double time);
   void process(const Event& event);
   void run(const Event& event);
-  /// The links that a copy between two memories of a rank goes over.
-  const std::vector<const Link*>& route(MemoryId from, MemoryId to);
 
   const Machine& machine_;
   const Lanes& lanes_of_;
   Model& model_;
   const std::uint64_t begin_ns_ = profile::now_ns();  ///< timelines are on the real clock
   double program_ = 0, now_ = 0, end_ = 0;
-  double analyse_seconds_, replay_seconds_;
   std::vector<Lane> lanes_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::uint64_t numbers_ = 0, executed_ = 0, analysed_ = 0;
   std::vector<double> busy_;
-  std::map<std::pair<MemoryId, MemoryId>, LinkUse> links_;
-  std::map<std::pair<MemoryId, MemoryId>, std::vector<const Link*>> routes_;
-  std::map<const Link*, double> free_at_;
-  std::vector<std::pair<double, double>> adapters_;  ///< by rank: when they are free, out and in
-  Work scratch_;
+  LinkSchedule links_;
   std::exception_ptr fault_;
   std::uint32_t completing_ =
-      Work::kNoLane;        ///< the lane of a processor that completes something just now
-  bool told_ = false;       ///< something has happened that the program may wait for
-  bool waits_ = false;      ///< the program does
-  bool helping_ = false;    ///< its thread runs something
-  double waits_since_ = 0;  ///< it has had nothing to do since then
+      Work::kNoLane;      ///< the lane of a processor that completes something just now
+  bool told_ = false;     ///< something has happened that the program may wait for
+  bool helping_ = false;  ///< its thread runs something
+  std::optional<double>
+      waits_since_;  ///< the program waits, and its thread has had nothing to do since then
   exec::BackgroundQueue background_;
 };
 
