@@ -65,6 +65,21 @@ double CostFile::seconds(const std::string& task, ProcessorKind kind, std::uint6
 
 // --- the model -----------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Of moves: more bytes take longer. Where they do not, the volume that came less often is left out: its memory was new.
+capture::Costs rising(const capture::Costs& costs) {
+  capture::Costs kept = without_rare(costs);
+  std::erase_if(kept, [&](const capture::Durations& each) {
+    return std::ranges::any_of(costs, [&](const capture::Durations& other) {
+      return other.bytes > each.bytes && other.mean < each.mean && other.count > each.count;
+    });
+  });
+  return kept;
+}
+
+}  // namespace
+
 CostModel::CostModel(const capture::Program& program, const Machine& measured,
                      const Machine& machine, const Lanes& lanes, const CostFile* file)
     : program_(program),
@@ -72,9 +87,9 @@ CostModel::CostModel(const capture::Program& program, const Machine& measured,
       machine_(machine),
       lanes_(lanes),
       file_(file),
-      copies_(without_rare(program.copies)),
-      fills_(without_rare(program.fills)),
-      folds_(without_rare(program.folds)) {
+      copies_(rising(program.copies)),
+      fills_(rising(program.fills)),
+      folds_(rising(program.folds)) {
   for (const capture::Task& task : program.tasks) {
     auto& costs = bodies_.emplace_back();
     std::ranges::transform(task.costs, costs.begin(), capture::without_rare);
