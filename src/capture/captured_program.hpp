@@ -139,6 +139,7 @@ struct Call {
   bool inline_if_ready = false, wants_future = false;
   std::uint64_t back = 0;
   double seconds = 0;  ///< of an access: the mean time between its beginning and its end
+  double pause = 0;    ///< of a launch: the seconds since the call before it had ended
 };
 
 struct Program {

@@ -143,6 +143,7 @@ Json json_of(const Call& call) {
   if (call.priority != 0) json["priority"] = call.priority;
   if (call.inline_if_ready) json["inline"] = true;
   if (call.wants_future) json["result"] = true;
+  if (call.pause > 0) json["pause"] = call.pause;
   return json;
 }
 
@@ -449,13 +450,15 @@ class Reader {
       call.priority = static_cast<int>(priority->as_integer(-30000, 30000));
     if (const auto is_inline = node.find("inline")) call.inline_if_ready = is_inline->as_bool();
     if (const auto result = node.find("result")) call.wants_future = result->as_bool();
+    if (const auto pause = node.find("pause")) call.pause = seconds_of(*pause);
   }
 
   Call call_of(const JsonNode& node) const {
-    node.allow_only(
-        {"call",         "at",        "region",    "partition",   "place",    "field",  "target",
-         "target_field", "privilege", "seconds",   "operator",    "back",     "trace",  "futures",
-         "task",         "domain",    "arguments", "value_bytes", "priority", "inline", "result"});
+    node.allow_only({"call",     "at",        "region",       "partition", "place",
+                     "field",    "target",    "target_field", "privilege", "seconds",
+                     "operator", "back",      "trace",        "futures",   "task",
+                     "domain",   "arguments", "value_bytes",  "priority",  "inline",
+                     "result",   "pause"});
     Call call;
     const JsonNode name = node.at("call");
     int kind = 0;

@@ -125,6 +125,8 @@ class Listener : public analysis::GraphLog {
   /// A call of the program's context, with all that it is given (launch/program_call.hpp): a launch or a reduction before it
   /// is made, another one after it.
   virtual void program_call(const ProgramCall& call) { pass_on(&Listener::program_call, call); }
+  /// Such a call has returned, or thrown.
+  virtual void program_call_ended() { pass_on(&Listener::program_call_ended); }
   // bodies
   virtual void ran(const BodyRun& body) { pass_on(&Listener::ran, body); }
   virtual void moved(const Move& move) { pass_on(&Listener::moved, move); }

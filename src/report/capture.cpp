@@ -309,7 +309,13 @@ CaptureFile::Number CaptureFile::number_of(const capture::Call& call) {
   return at->second;
 }
 
+void CaptureFile::program_call_ended() {
+  const std::lock_guard lock(mutex_);
+  call_end_ns_ = profile::now_ns();
+}
+
 void CaptureFile::program_call(const ProgramCall& told) {
+  const std::uint64_t now = profile::now_ns();
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   capture::Call call;
@@ -321,6 +327,9 @@ void CaptureFile::program_call(const ProgramCall& told) {
     open_[told.ticket] = {profile::now_ns(), position_, number};
   if (told.kind == capture::CallKind::reduce || call.wants_future)
     made_at_[told.number] = position_;
+  if (const std::uint64_t end = std::exchange(call_end_ns_, 0);
+      told.kind == capture::CallKind::launch && end != 0)
+    pauses_[number].add(0, now - end);
   stream_.add(number);
   ++position_;
 }
@@ -385,6 +394,8 @@ void CaptureFile::close() {
     for (const auto& [call, held] : held_)
       program_.calls[call].seconds =
           static_cast<double>(held.ns) * 1e-9 / static_cast<double>(held.count);
+    for (const auto& [call, samples] : pauses_)
+      program_.calls[call].pause = samples.costs()[0].mean;
     program_.copies = copies_.costs();
     program_.fills = fills_.costs();
     program_.folds = folds_.costs();

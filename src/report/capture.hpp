@@ -45,6 +45,7 @@ class CaptureFile final : public ReportFile {
  public:
   CaptureFile(const std::string& path, const Machine& machine);
   void program_call(const ProgramCall& call) override;
+  void program_call_ended() override;
   void ran(const BodyRun& body) override;
   void moved(const Move& move) override;
   /// Writes the program. A second call does nothing.
@@ -98,9 +99,11 @@ class CaptureFile final : public ReportFile {
   std::map<const data::RegionTree*, Number> region_of_;  ///< alive now
   std::map<std::pair<const data::RegionTree*, std::uint32_t>, Number> partition_of_;
   std::unordered_map<std::uint64_t, std::uint64_t>
-      made_at_;                         ///< positions of futures, by FutureState::call
-  std::map<std::uint64_t, Open> open_;  ///< accesses, by ticket
-  std::map<Number, Held> held_;         ///< accesses that have ended, by call
+      made_at_;                               ///< positions of futures, by FutureState::call
+  std::map<std::uint64_t, Open> open_;        ///< accesses, by ticket
+  std::map<Number, Held> held_;               ///< accesses that have ended, by call
+  std::map<Number, DurationSamples> pauses_;  ///< of the program's own, before a launch, by call
+  std::uint64_t call_end_ns_ = 0;             ///< of the last call; 0: another one goes on
   std::map<std::pair<Number, ProcessorKind>, DurationSamples> bodies_;
   DurationSamples copies_, fills_, folds_;
   std::map<std::uint64_t, std::string> traces_;  ///< what those with these ids are called

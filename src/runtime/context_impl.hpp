@@ -192,6 +192,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// `who()`: what the message calls the call.
   template <class Call, class Who>
   decltype(auto) make_call(Call&& call, Who&& who) {
+    const CallEnd end{caller_ == nullptr ? program_listener() : nullptr};
     try {
       return call();
     } catch (const Error& error) {
@@ -242,6 +243,15 @@ class ContextImpl final : public NestedContext, public ContextCore {
   }
 
  private:
+  /// Tells when a call has ended, if somebody wants to know.
+  struct CallEnd {
+    Listener* told;
+    ~CallEnd() {
+      if (told != nullptr) [[unlikely]]
+        told->program_call_ended();
+    }
+  };
+
   // launch.cpp
   AnyFuture launch_in_full(const LaunchRequest& request);
   AnyFuture analyse(const LaunchRequest& request);

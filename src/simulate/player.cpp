@@ -223,6 +223,7 @@ void Player::play_call(Context& context, Number number) {
   const capture::Call& call = program_.calls[number];
   Prepared& prepared = prepared_[number];
   const Where& where = prepared.where;
+  executor_.pass(call.pause);
   executor_.advance();
   ++phases_.back().calls;
   switch (call.kind) {
