@@ -347,10 +347,7 @@ void CaptureFile::ran(const BodyRun& body) {
 
 void CaptureFile::moved(const Move& move) {
   const std::lock_guard lock(mutex_);
-  DurationSamples& samples = move.kind == exec::NodeKind::copy   ? copies_
-                             : move.kind == exec::NodeKind::fill ? fills_
-                                                                 : folds_;
-  samples.add(move.bytes, move.ns);
+  moves_[move.kind].add(move.bytes, move.ns);
 }
 
 // The program may have made few copies and fills, those of its beginning, into memory that was new. A simulation may make
@@ -376,8 +373,8 @@ void CaptureFile::measure_moves() {
       memory::cpu_mover().copy(*points, target, source, sizeof(Value));
       const std::uint64_t copied = profile::now_ns();
       memory::cpu_mover().fill(*points, target, &value, sizeof(Value));
-      copies_.add(bytes, copied - begin);
-      fills_.add(bytes, profile::now_ns() - copied);
+      moves_[exec::NodeKind::copy].add(bytes, copied - begin);
+      moves_[exec::NodeKind::fill].add(bytes, profile::now_ns() - copied);
     }
   }
 }
@@ -396,9 +393,9 @@ void CaptureFile::close() {
           static_cast<double>(held.ns) * 1e-9 / static_cast<double>(held.count);
     for (const auto& [call, samples] : pauses_)
       program_.calls[call].pause = samples.costs()[0].mean;
-    program_.copies = copies_.costs();
-    program_.fills = fills_.costs();
-    program_.folds = folds_.costs();
+    program_.copies = moves_[exec::NodeKind::copy].costs();
+    program_.fills = moves_[exec::NodeKind::fill].costs();
+    program_.folds = moves_[exec::NodeKind::fold].costs();
     program_.stream = stream_.grammar();
   }
   append(capture::to_json(program_));

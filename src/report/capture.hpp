@@ -105,7 +105,7 @@ class CaptureFile final : public ReportFile {
   std::map<Number, DurationSamples> pauses_;  ///< of the program's own, before a launch, by call
   std::uint64_t call_end_ns_ = 0;             ///< of the last call; 0: another one goes on
   std::map<std::pair<Number, ProcessorKind>, DurationSamples> bodies_;
-  DurationSamples copies_, fills_, folds_;
+  std::map<exec::NodeKind, DurationSamples> moves_;
   std::map<std::uint64_t, std::string> traces_;  ///< what those with these ids are called
   std::vector<bool> launches_;                   ///< of tasks: they launch others
 };
