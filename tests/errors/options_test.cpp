@@ -27,13 +27,14 @@ std::string message_of(Arguments args) {
 TEST(FlagErrors, UnknownFlag) {
   EXPECT_EQ(message_of({"--refrain:worker", "3"}),
             "argv: unknown flag '--refrain:worker'; did you mean 'workers'?");
-  EXPECT_EQ(message_of({"--refrain:xyzzy=1"}),
-            "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
-            "mapping, write-mapping, capture, schedule, check, stats, timeline, graph, graph-calculus, "
-            "explain, tracing, "
-            "trace-optimize, trace-length, trace-memory, autotrace, autotrace-min-length, "
-            "autotrace-max-length, autotrace-history, autotrace-sample, autotrace-log, record, "
-            "warm-start, order, output, check-determinism, hang-after, shard, dry, help");
+  EXPECT_EQ(
+      message_of({"--refrain:xyzzy=1"}),
+      "argv: unknown flag '--refrain:xyzzy'; known are workers, window, machine, mapper, "
+      "mapping, write-mapping, capture, schedule, check, stats, timeline, graph, graph-calculus, "
+      "explain, tracing, "
+      "trace-optimize, trace-length, trace-memory, autotrace, autotrace-min-length, "
+      "autotrace-max-length, autotrace-history, autotrace-sample, autotrace-log, record, "
+      "warm-start, order, output, check-determinism, hang-after, shard, dry, help");
 }
 
 TEST(FlagErrors, BadValue) {

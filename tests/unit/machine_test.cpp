@@ -554,10 +554,11 @@ TEST(Machine, TableShowsEveryName) {
 
 TEST(Machine, TableShowsWhatIsKnown) {
   const std::string table = to_table(parse_json(kNode, "node.json"));
-  for (const char* text : {"nodes: 3, each with what follows",
-                           "network: 1KB/s per node and direction, 1s between nodes",
-                           "600ns analysed, 150us replayed, 0ns run; 12us to wake a thread", "computes", "launch",
-                           "4.7TFlop/s", "5us", "fb at 700GB/s", "sys at 6GB/s"})
+  for (const char* text :
+       {"nodes: 3, each with what follows",
+        "network: 1KB/s per node and direction, 1s between nodes",
+        "600ns analysed, 150us replayed, 0ns run; 12us to wake a thread", "computes", "launch",
+        "4.7TFlop/s", "5us", "fb at 700GB/s", "sys at 6GB/s"})
     EXPECT_NE(table.find(text), std::string::npos) << text << " in\n" << table;
 }
 
