@@ -224,7 +224,7 @@ class TemporaryFolder {
 capture::Program program_of(const Request& request, const TemporaryFolder& folder) {
   if (!request.capture.empty()) return capture::load(request.capture);
   if (request.program.empty())
-    throw InputError("refrain map: a program is needed, or a captured one by --capture FILE");
+    throw InputError("a program is needed, or a captured one by --capture FILE");
   const std::string file = folder.file("captured.json"), errors = folder.file("errors");
   const map::Ending ending =
       map::run_guarded({request.program, environment_with("--refrain:capture " + file),
@@ -386,9 +386,9 @@ void find_mapping(const Request& request) {
   options.limits.runs = request.runs;
   const bool simulates = !request.simulate.empty();
   if (simulates && request.simulate_first)
-    throw InputError("refrain map: --simulate and --simulate-first: expected one of them");
+    throw InputError("--simulate and --simulate-first: expected one of them");
   if (!simulates && request.program.empty())
-    throw InputError("refrain map: a program is needed, or --simulate MACHINE");
+    throw InputError("a program is needed, or --simulate MACHINE");
   if (!request.output.empty()) fs::create_directories(request.output);
   if (!request.machine.empty()) {
     const char* const before = std::getenv("REFRAIN_ARGS");
@@ -397,10 +397,12 @@ void find_mapping(const Request& request) {
     setenv("REFRAIN_ARGS", all.c_str(), 1);
   }
 
+  std::optional<Machine> described;
+  if (simulates) described = machine::load(request.simulate);
   const TemporaryFolder folder;
   const capture::Program program = program_of(request, folder);
   const Machine machine =
-      simulates ? machine::load(request.simulate)
+      described ? *described
                 : machine::parse_json(program.machine, "the machine of the captured run");
   search.space = map::search_space(program, machine, request.tasks);
   if (options.distributions == map_search::Distributions::all)
@@ -474,7 +476,7 @@ void add_map_command(CLI::App& tool, const std::vector<std::string>& command) {
     request->program = found->remaining();
     for (const std::string& word : request->program)
       if (word.starts_with("-") && &word == &request->program.front())
-        throw InputError("refrain map: '" + word + "' is no flag of it, and no program");
+        throw InputError("'" + word + "' is no flag of it, and no program");
     request->program.insert(request->program.end(), command.begin(), command.end());
     find_mapping(*request);
   });
