@@ -69,6 +69,7 @@ std::vector<data::IndexSpaceRef> pieces_of(const capture::Program& program,
     });
   }
   std::vector<data::IndexSpaceRef> pieces;
+  pieces.reserve(ranks.size());
   for (const std::size_t rank : ranks) pieces.push_back(program.spaces[partition.pieces[rank]]);
   return pieces;
 }

@@ -47,9 +47,11 @@ double median_of(std::vector<double>& values) {
 /// In seconds. An outlier, which something else on the machine has held up, is farther from the median than ten times the
 /// median of these distances.
 std::vector<double> without_outliers(const std::vector<std::uint64_t>& ns) {
-  std::vector<double> seconds, sorted, distances;
+  std::vector<double> seconds, distances;
+  seconds.reserve(ns.size());
+  distances.reserve(ns.size());
   for (const std::uint64_t each : ns) seconds.push_back(static_cast<double>(each) * 1e-9);
-  sorted = seconds;
+  std::vector<double> sorted = seconds;
   const double median = median_of(sorted);
   for (const double each : seconds) distances.push_back(std::abs(each - median));
   const double most = std::max(10 * median_of(distances), 0.1 * median);

@@ -66,11 +66,17 @@ class ContextImpl final : public NestedContext, public ContextCore {
     return launch_in_full(request);
   }
 
-  /// Before a launch: as check_caller. On several shards its values have to be the same.
-  void check_launch(const LaunchRequest& request) const {
-    if (caller_ != this_thread()) [[unlikely]]
-      check_launch_in_full(request);
-  }
+  /// Whether launches are looked at one by one, as check_caller does: by check_launch.
+  [[nodiscard]] bool looks_at_launches() const { return caller_ != this_thread(); }
+  /// On several shards its values have to be the same.
+  [[gnu::noinline]] void check_launch(const LaunchRequest& request) const;
+  /// Tells when a call has ended, if somebody wants to know.
+  struct CallEnd {
+    Listener* told;
+    ~CallEnd() {
+      if (told != nullptr) told->program_call_ended();
+    }
+  };
   void note_name(std::string_view name) {
     if (call_log != nullptr) call_log->add(hash_bytes(name.data(), name.size()));
   }
@@ -192,7 +198,6 @@ class ContextImpl final : public NestedContext, public ContextCore {
   /// `who()`: what the message calls the call.
   template <class Call, class Who>
   decltype(auto) make_call(Call&& call, Who&& who) {
-    const CallEnd end{caller_ == nullptr ? program_listener() : nullptr};
     try {
       return call();
     } catch (const Error& error) {
@@ -206,6 +211,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   template <class Call>
   decltype(auto) make_call(CallName name, const Where& where, Call&& call) {
     check_caller(name, where);
+    const CallEnd end{program_listener()};
     const auto who = [&] { return std::string(name.text()) + " at " + to_string(where); };
     if constexpr (std::is_invocable_v<Call, std::string>)
       return make_call([&]() -> decltype(auto) { return call(who()); }, who);
@@ -243,15 +249,6 @@ class ContextImpl final : public NestedContext, public ContextCore {
   }
 
  private:
-  /// Tells when a call has ended, if somebody wants to know.
-  struct CallEnd {
-    Listener* told;
-    ~CallEnd() {
-      if (told != nullptr) [[unlikely]]
-        told->program_call_ended();
-    }
-  };
-
   // launch.cpp
   AnyFuture launch_in_full(const LaunchRequest& request);
   AnyFuture analyse(const LaunchRequest& request);
@@ -296,7 +293,6 @@ class ContextImpl final : public NestedContext, public ContextCore {
   [[gnu::noinline]] void check_caller_in_full(CallName call, const Where& where) const;
   /// On several shards: ends the run where others may not have this error of a call, which is on its way.
   void check_shared(const Error& error) const;
-  [[gnu::noinline]] void check_launch_in_full(const LaunchRequest& request) const;
   [[noreturn]] void break_down(const std::function<std::string()>& who);
 
   /// Names the calling thread while it lives.

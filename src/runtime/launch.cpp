@@ -55,7 +55,7 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
 }
 
 // The rest of it is in its token.
-void ContextImpl::check_launch_in_full(const LaunchRequest& request) const {
+void ContextImpl::check_launch(const LaunchRequest& request) const {
   check_thread("launch", request.where);
   tell({.kind = capture::CallKind::launch,
         .where = request.where,
@@ -117,9 +117,15 @@ void ContextImpl::note_reduction(const AnyFuture& values, const AnyFuture& resul
 namespace refrain {
 
 AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
+  const auto launch = [&] {
+    return impl_.make_call([&] { return impl_.launch(request); },
+                           [&] { return runtime::launch_name(request); });
+  };
+  if (!impl_.looks_at_launches()) [[likely]]
+    return launch();
   impl_.check_launch(request);
-  return impl_.make_call([&] { return impl_.launch(request); },
-                         [&] { return runtime::launch_name(request); });
+  const runtime::ContextImpl::CallEnd end{impl_.program_listener()};
+  return launch();
 }
 
 AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Where where) {

@@ -23,6 +23,7 @@ CostFile::CostFile(std::string text, const std::string& file, const capture::Pro
   if (const JsonNode version = root.at("refrain_costs"); version.as_integer(0, INT64_MAX) != 1)
     version.fail("version {} of costs is not known; expected 1", version.as_integer(0, INT64_MAX));
   std::vector<std::string_view> names;
+  names.reserve(program.tasks.size());
   for (const capture::Task& task : program.tasks) names.push_back(task.name);
   for (const JsonNode& node : root.at("tasks").as_array()) {
     node.allow_only({"task", "processor", "factor", "seconds", "seconds_per_byte", "note"});

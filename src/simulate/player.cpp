@@ -71,9 +71,11 @@ Player::Player(const capture::Program& program, CostModel& model, VirtualExecuto
     types_.push_back({field.size, field.alignment, field.type});
     fields_.emplace_back(field.name, types_.back());
   }
+  operators_.reserve(program.operators.size());
   for (const capture::Operator& op : program.operators)
     operators_.push_back({op.name, &types_[op.field_type], [](void*, std::size_t) {},
                           [](void*, std::ptrdiff_t, const void*, std::ptrdiff_t, std::size_t) {}});
+  projections_.reserve(program.projections.size());
   for (const capture::Projection& projection : program.projections)
     projections_.push_back(projection.domain == kNone
                                ? Projection::affine(projection.matrix, projection.offset)
@@ -101,6 +103,7 @@ void Player::play(Context& context) {
   for (Number task = 0; task < program_.tasks.size(); ++task) {
     const capture::Task& captured = program_.tasks[task];
     std::vector<TaskVariant> variants;
+    variants.reserve(captured.variants.size());
     for (const ProcessorKind kind : captured.variants)
       variants.push_back({kind, [](const TaskFrame&) {}, false});
     const ResultType result{captured.result_size, captured.result_alignment};
@@ -164,6 +167,7 @@ void Player::make_partition(Context& context, Number number, const Where& where)
   impl.make_call("partition", where, [&] {
     const auto [tree, node] = impl.place_of(parent);
     std::vector<data::IndexSpaceRef> pieces;
+    pieces.reserve(captured.pieces.size());
     for (const Number piece : captured.pieces) pieces.push_back(program_.spaces[piece]);
     partitions_[number] = tree->make_partition(node, program_.spaces[captured.colours],
                                                std::move(pieces), captured.kind);
@@ -208,6 +212,7 @@ void Player::launch(Context& context, const capture::Call& call, Prepared& prepa
     request.value_ops = &kNoValues;
   }
   std::vector<refrain::detail::FutureState*> given;
+  given.reserve(call.futures.size());
   for (const std::uint64_t back : call.futures) given.push_back(future(back).state());
   request.futures = given;
   request.hints = {call.priority, call.inline_if_ready};
@@ -231,6 +236,7 @@ void Player::play_call(Context& context, Number number) {
     case CallKind::region: {
       const capture::Region& captured = program_.regions[call.region];
       std::vector<AnyField> columns;
+      columns.reserve(captured.fields.size());
       for (const Number field : captured.fields) columns.push_back(fields_[field]);
       regions_[call.region] =
           context.make_region(shared(program_.spaces[captured.points]), columns, where);
