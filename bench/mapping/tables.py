@@ -22,13 +22,10 @@ CAPTURED = {
     "stencil-large": ["stencil", "--no-sequential", "--n", "8192", "--tiles", "16,1", "--iterations", "10"],
     "circuit-small": ["circuit", "--no-sequential", "--pieces", "4", "--nodes", "200", "--wires", "800",
                       "--steps", "10"],
-    "circuit": ["circuit", "--no-sequential", "--pieces", "16", "--nodes", "1000", "--wires", "4000", "--steps", "10"],
-    "circuit-large": ["circuit", "--no-sequential", "--pieces", "16", "--nodes", "5000", "--wires", "40000",
-                      "--steps", "5"],
     "s3d-like": ["s3d-like", "--no-sequential", "--n", "512", "--tiles", "4,4", "--iterations", "12",
                  "--hand-off", "1000000"],
     "maestro-like": ["maestro-like", "--no-sequential", "--high", "48", "--high-pieces", "4", "--low", "16",
-                     "--samples", "16", "--steps", "6"],
+                     "--steps", "6"],
 }
 
 
@@ -166,7 +163,7 @@ def custom(tables):
     rows = []
     for machine in ["shepard", "lassen"]:
         for nodes in [1, 2, 4]:
-            for name in ["stencil", "stencil-large", "circuit", "circuit-large"]:
+            for name in ["stencil", "stencil-large", "circuit-small"]:
                 captured = tables.capture(name)
                 described = f"{machine}:nodes={nodes}"
                 by_hand = tables.simulate(captured, described, ROOT / "apps" / CAPTURED[name][0] / "mapping.json")

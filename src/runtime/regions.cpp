@@ -9,8 +9,8 @@
 
 namespace refrain {
 
-using runtime::CallKind, runtime::ProgramCall, runtime::check_field, runtime::ContextImpl,
-    runtime::fail, runtime::ReplayCursor;
+using runtime::CallKind, runtime::check_field, runtime::ContextImpl, runtime::fail,
+    runtime::ReplayCursor;
 
 AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, Where where) {
   try {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 namespace refrain::simulate {
 
@@ -44,7 +45,8 @@ double LinkSchedule::begin(const Ends& ends, std::uint64_t bytes, double now) {
   double begin = now, busy = 0;
   if (from != to) {
     double &out = adapters_[from].first, &in = adapters_[to].second;
-    if (machine_.network()) busy = busy_seconds(*machine_.network(), bytes);
+    if (const std::optional<Link>& network = machine_.network())
+      busy = busy_seconds(*network, bytes);
     begin = std::max({begin, out, in});
     out = in = begin + busy;
   } else {

@@ -194,8 +194,7 @@ void Player::prepare(const capture::Call& call, Prepared& prepared) {
   if (domain->dense()) {
     prepared.domain.emplace(domain->dim(), domain->bounds());
   } else {
-    prepared.space = shared(domain);
-    prepared.domain.emplace(*prepared.space);
+    prepared.domain.emplace(prepared.space.emplace(shared(domain)));  // which refers to it
   }
 }
 

@@ -266,7 +266,7 @@ void VirtualExecutor::wait(exec::Scope& scope, const std::function<bool()>& done
     }
     process(events_.top());
   }
-  const double since = *waits_since_;
+  const double since = waits_since_.value_or(now_);
   waits_since_.reset();  // it begins nothing more
   // What its thread has begun, it ends.
   const bool helped = helping_;

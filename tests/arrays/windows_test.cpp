@@ -31,6 +31,7 @@ class RandomProgram {
       for (int i = 0, count = 40 + below(160); i < count; ++i) statement();
     }
     std::vector<double> found;
+    found.reserve(singles_.size());
     for (const Array& single : singles_) found.push_back(single.item<double>());
     for (const Array& array : names_)
       for (const double element : array.to_vector<double>()) found.push_back(element);
