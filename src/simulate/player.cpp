@@ -137,7 +137,7 @@ void Player::play_rule(Context& context, std::uint32_t rule) {
 }
 
 void Player::waited() {
-  if (std::exchange(loop_is_open_, false)) loop_->end = executor_.now();
+  if (std::exchange(loop_is_open_, false) && loop_) loop_->end = executor_.now();
 }
 
 AnyRegion Player::place(const capture::Place& place) const {

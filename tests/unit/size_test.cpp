@@ -27,13 +27,13 @@ TEST(Size, RefusesWhatIsNoSize) {
 }
 
 TEST(Size, BandwidthsAndDurations) {
-  EXPECT_DOUBLE_EQ(parse_bandwidth("16GB/s").value(), 16e9);
-  EXPECT_DOUBLE_EQ(parse_bandwidth("1.5 MiB/s").value(), 1.5 * 1048576);
+  EXPECT_DOUBLE_EQ(parse_bandwidth("16GB/s").value_or(0), 16e9);
+  EXPECT_DOUBLE_EQ(parse_bandwidth("1.5 MiB/s").value_or(0), 1.5 * 1048576);
   EXPECT_EQ(parse_bandwidth("16GB"), std::nullopt);
   EXPECT_EQ(parse_bandwidth("/s"), std::nullopt);
-  EXPECT_DOUBLE_EQ(parse_duration("1.5us").value(), 1.5e-6);
-  EXPECT_DOUBLE_EQ(parse_duration("100 ns").value(), 100e-9);
-  EXPECT_DOUBLE_EQ(parse_duration("2s").value(), 2);
+  EXPECT_DOUBLE_EQ(parse_duration("1.5us").value_or(0), 1.5e-6);
+  EXPECT_DOUBLE_EQ(parse_duration("100 ns").value_or(0), 100e-9);
+  EXPECT_DOUBLE_EQ(parse_duration("2s").value_or(0), 2);
   EXPECT_EQ(parse_duration("5"), std::nullopt) << "a duration needs a unit";
   EXPECT_DOUBLE_EQ(parse_flops("9.3TFlop/s").value_or(0), 9.3e12);
   EXPECT_DOUBLE_EQ(parse_flops("2 flop/s").value_or(0), 2);
