@@ -32,6 +32,9 @@ struct Phase {
 struct Loop {
   std::uint64_t times = 0, calls = 0;  ///< iterations; calls of one
   double begin = 0, end = 0;           ///< until the program first waited for something behind it
+  [[nodiscard]] double iteration_seconds() const {
+    return (end - begin) / static_cast<double>(times);
+  }
 };
 
 class Player {

@@ -22,6 +22,26 @@ std::string name_of(const Machine& machine, const Memory& memory) {
   return machine.ranks() == 1 ? memory.name : fmt::format("node{}.{}", memory.rank, memory.name);
 }
 
+/// What the simulation has come to, but for what the runtime itself counts.
+void note_use(const Machine& machine, const Lanes& lanes, const Player& player,
+              const VirtualExecutor& executor, Outcome& outcome) {
+  outcome.seconds = std::max(executor.now(), executor.end());
+  outcome.phases = player.phases();
+  outcome.loop = player.longest_loop();
+  outcome.tasks = player.tasks();
+  outcome.operations = executor.executed();
+  for (std::uint32_t processor = 0; processor < lanes.all(); ++processor)
+    outcome.processors.push_back({lanes.name(processor), executor.busy()[processor]});
+  for (const auto& used : executor.links().uses())
+    outcome.links.push_back({name_of(machine, machine.memory(used.first.first)),
+                             name_of(machine, machine.memory(used.first.second)),
+                             used.second.copies, used.second.bytes, used.second.busy});
+}
+
+const Machine& machine_of(const Simulation& simulation, const Machine& measured) {
+  return simulation.machine ? *simulation.machine : measured;
+}
+
 }  // namespace
 
 Outcome simulate(const capture::Program& program, const Simulation& simulation) {
@@ -29,7 +49,7 @@ Outcome simulate(const capture::Program& program, const Simulation& simulation) 
     throw UsageError(fmt::format("the captured program makes {} calls; {} can be simulated",
                                  grouped(program.stream.length(0)), grouped(kMostCalls)));
   const Machine measured = machine::parse_json(program.machine, "the machine of the captured run");
-  const Machine& machine = simulation.machine ? *simulation.machine : measured;
+  const Machine& machine = machine_of(simulation, measured);
   std::size_t cpus = 0;
   for (const ProcessorId cpu : machine.processors(ProcessorKind::cpu))
     cpus += machine.processor(cpu).rank == 0 ? 1 : 0;
@@ -37,10 +57,11 @@ Outcome simulate(const capture::Program& program, const Simulation& simulation) 
   chosen.workers =
       simulation.options.workers >= 0 ? simulation.options.workers : static_cast<int>(cpus) - 1;
   const Lanes lanes(machine, chosen.workers);
-  std::optional<CostFile> costs;
+  std::unique_ptr<const CostFile> costs;
   if (!simulation.costs.empty())
-    costs.emplace(JsonFile::read(simulation.costs, "file of costs"), simulation.costs, program);
-  CostModel model(program, measured, machine, lanes, costs ? &*costs : nullptr);
+    costs = std::make_unique<CostFile>(JsonFile::read(simulation.costs, "file of costs"),
+                                       simulation.costs, program);
+  CostModel model(program, measured, machine, lanes, costs.get());
   const auto executor = std::make_shared<VirtualExecutor>(chosen, machine, lanes, model);
 
   refrain::Options options = simulation.options;
@@ -67,17 +88,7 @@ Outcome simulate(const capture::Program& program, const Simulation& simulation) 
     }
   }
   runtime.write_reports();
-  outcome.seconds = std::max(executor->now(), executor->end());
-  outcome.phases = player.phases();
-  outcome.loop = player.longest_loop();
-  outcome.tasks = player.tasks();
-  outcome.operations = executor->executed();
-  for (std::uint32_t processor = 0; processor < lanes.all(); ++processor)
-    outcome.processors.push_back({lanes.name(processor), executor->busy()[processor]});
-  for (const auto& [ends, use] : executor->links().uses())
-    outcome.links.push_back({name_of(machine, machine.memory(ends.first)),
-                             name_of(machine, machine.memory(ends.second)), use.copies, use.bytes,
-                             use.busy});
+  note_use(machine, lanes, player, *executor, outcome);
   outcome.counters = runtime.totals().counters();
   return outcome;
 }
@@ -87,9 +98,9 @@ std::string to_text(const Outcome& outcome) {
     return outcome.seconds > 0 ? 100 * seconds / outcome.seconds : 0;
   };
   std::string text = fmt::format("simulated time   {}\n", short_duration(outcome.seconds));
-  if (const auto iteration = outcome.iteration_seconds())
-    text += fmt::format("an iteration     {} ({} times {} calls)\n", short_duration(*iteration),
-                        outcome.loop->times, outcome.loop->calls);
+  if (const std::optional<Loop>& loop = outcome.loop)
+    text += fmt::format("an iteration     {} ({} times {} calls)\n",
+                        short_duration(loop->iteration_seconds()), loop->times, loop->calls);
   text += fmt::format("tasks            {}\n", grouped(outcome.tasks));
   const Counters& counters = outcome.counters;
   text += fmt::format("copies           {}, {}\n", grouped(counters.copies),
@@ -133,10 +144,10 @@ std::string to_json(const Outcome& outcome) {
             {"fills", outcome.counters.fills},
             {"folds", outcome.counters.folds},
             {"evictions", outcome.counters.evictions}};
-  if (const auto iteration = outcome.iteration_seconds())
-    json["loop"] = Json{{"times", outcome.loop->times},
-                        {"calls", outcome.loop->calls},
-                        {"iteration_seconds", *iteration}};
+  if (const std::optional<Loop>& loop = outcome.loop)
+    json["loop"] = Json{{"times", loop->times},
+                        {"calls", loop->calls},
+                        {"iteration_seconds", loop->iteration_seconds()}};
   json["phases"] = Json::array();
   for (const Phase& phase : outcome.phases)
     json["phases"].push_back(Json{{"begin", phase.begin},

@@ -55,7 +55,7 @@ struct Outcome {
   /// Of an iteration of the longest loop; nothing without one.
   [[nodiscard]] std::optional<double> iteration_seconds() const {
     if (!loop) return std::nullopt;
-    return (loop->end - loop->begin) / static_cast<double>(loop->times);
+    return loop->iteration_seconds();
   }
 };
 
