@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
+#include <cstdio>
 #include <limits>
 
 #include "refrain/error.hpp"
@@ -52,15 +51,12 @@ std::string draw(const Space& space, const std::string& title = "title") {
 testing::AssertionResult is_svg(const std::string& svg) {
   if (!svg.starts_with("<?xml") || !svg.ends_with("</svg>\n"))
     return testing::AssertionFailure() << svg.substr(0, 300);
-  const std::string file = testing::TempDir() + "/refrain_picture.svg";
-  std::ofstream(file, std::ios::binary) << svg;
   const std::string command = std::string(TEST_PYTHON) +
                               " -c 'import sys, xml.etree.ElementTree as tree; "
-                              "tree.parse(sys.argv[1])' " +
-                              file;
-  const bool is_well_formed = std::system(command.c_str()) == 0;
-  std::remove(file.c_str());
-  if (!is_well_formed) return testing::AssertionFailure() << "no XML";
+                              "tree.parse(sys.stdin.buffer)'";
+  FILE* const reader = popen(command.c_str(), "w");
+  std::fwrite(svg.data(), 1, svg.size(), reader);
+  if (pclose(reader) != 0) return testing::AssertionFailure() << "no XML";
   return testing::AssertionSuccess();
 }
 
