@@ -13,6 +13,10 @@ namespace refrain::memory {
 namespace {
 
 constexpr std::size_t page = 4096;
+
+/// Where imagined memories begin: in the middle of what a pointer can say, so that the address of an instance's point zero,
+/// which may lie far from its bytes, is one too.
+constexpr std::uintptr_t imagined_base = std::uintptr_t{1} << 62;
 constexpr std::size_t mapped_from = std::size_t{256} << 10;  // smaller blocks come from the heap
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
@@ -120,7 +124,7 @@ class MemoryPool::Imagined final : public Source {
 
  private:
   const MemoryPool& pool_;
-  std::uintptr_t next_ = page;
+  std::uintptr_t next_ = imagined_base;
 };
 
 bool MemoryPool::find_room(std::size_t bytes, const void* owner,
@@ -139,8 +143,8 @@ class MemoryPool::Framebuffer final : public Source {
  public:
   Framebuffer(std::uint64_t capacity, bool imagined)
       : size_(std::max(capacity, Arena::unit)), imagined_(imagined), arena_(size_) {
-    base_ =
-        imagined ? reinterpret_cast<std::byte*>(page) : static_cast<std::byte*>(map_pages(size_));
+    base_ = static_cast<std::byte*>(imagined ? reinterpret_cast<void*>(imagined_base)
+                                             : map_pages(size_));
     if (base_ == nullptr) throw std::bad_alloc();
   }
   ~Framebuffer() override {
