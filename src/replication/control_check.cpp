@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -154,24 +155,36 @@ std::string word(const std::vector<Told>& by_rank) {
       "refrain: the ranks do not make the same calls, as control replication needs them to. Call "
       "{} is",
       number);
-  // Groups of ranks that say the same, by their first ranks.
-  std::vector<std::pair<std::vector<Rank>, const ToldCall*>> groups;
-  for (Rank rank = 0; rank < by_rank.size(); ++rank) {
-    if (!by_rank[rank].has(number)) continue;
+  // Groups of ranks that say the same. A call that goes on may be any of its name and place: it is told where only one was
+  // made there, and comes after those that are known whole.
+  std::vector<Rank> ranks_with;
+  for (Rank rank = 0; rank < by_rank.size(); ++rank)
+    if (by_rank[rank].has(number)) ranks_with.push_back(rank);
+  std::ranges::stable_partition(ranks_with,
+                                [&](Rank rank) { return by_rank[rank].is_complete(number); });
+  struct Group {
+    std::set<Rank> ranks;
+    const ToldCall* call;
+  };
+  std::vector<Group> groups;
+  for (const Rank rank : ranks_with) {
     const ToldCall& call = by_rank[rank].at(number);
-    const auto group = std::ranges::find_if(groups, [&](const auto& each) {
-      return each.second->name == call.name && each.second->where == call.where &&
-             !differ(by_rank[each.first[0]], by_rank[rank], number);
-    });
-    if (group == groups.end()) groups.push_back({{rank}, &call});
-    else group->first.push_back(rank);
+    std::vector<Group*> same;
+    for (Group& group : groups)
+      if (group.call->name == call.name && group.call->where == call.where &&
+          !differ(by_rank[*group.ranks.begin()], by_rank[rank], number))
+        same.push_back(&group);
+    if (same.empty()) groups.push_back({{rank}, &call});
+    else if (same.size() == 1) same[0]->ranks.insert(rank);
   }
+  std::ranges::sort(groups, {}, [](const Group& group) { return *group.ranks.begin(); });
   for (const auto& [ranks, call] : groups) {
-    const auto equal_text = [&call = call](const auto& other) {
-      return other.second->name == call->name && other.second->where == call->where;
+    const auto equal_text = [&call = call](const Group& other) {
+      return other.call->name == call->name && other.call->where == call->where;
     };
     text += "\n  on rank ";
-    for (const Rank rank : ranks) text += (rank == ranks[0] ? "" : ", ") + std::to_string(rank);
+    for (const Rank rank : ranks)
+      text += (rank == *ranks.begin() ? "" : ", ") + std::to_string(rank);
     text += fmt::format(": {} at {}", call->name, call->where);
     if (std::ranges::count_if(groups, equal_text) > 1)
       text += fmt::format(", with arguments whose hash is {:016x}", call->low);
@@ -216,7 +229,7 @@ struct ControlCheck::Shared {
   std::uint64_t known = 0;  ///< calls from the first on that are known to be the same
   std::uint64_t first = 0;  ///< number of the first call in `chunks`
   std::deque<std::unique_ptr<Chunk>> chunks{};
-  std::uint64_t finished = 0;  ///< calls before the last program's end
+  std::uint64_t ended = 0;     ///< calls that the last comparison was of, and those before
   std::uint64_t compared = 0;  ///< comparisons that have come back, and those before them
   std::deque<Comparison> open{};
   std::map<std::uint64_t, std::uint64_t> proposed{};  ///< by how many ranks, as far as compared
@@ -282,10 +295,6 @@ void ControlCheck::make_room() {
 void ControlCheck::finish(CallName name, const Where& where) {
   begin(name, where);
   end_calls();
-  {
-    const std::lock_guard lock(shared_->lock);
-    shared_->finished = shared_->begun.load(std::memory_order_relaxed);
-  }
   compare();
 }
 
@@ -299,6 +308,7 @@ void ControlCheck::compare() {
   proposed_.clear();
   {
     const std::lock_guard lock(shared_->lock);
+    shared_->ended = begun;
     shared_->open.push_back({calls, Verdict::none, {}});
     shared_->opened.store(shared_->open.size(), std::memory_order_relaxed);
   }
@@ -385,7 +395,7 @@ void ControlCheck::Shared::send(Rank to, const Writer& what) const {
   mailbox.send(mailbox.beside(to, kinds.tell), {what.bytes()});
 }
 
-// Of the last call, unless it is the end, nothing is read but what was there when it was counted.
+// Of the last call, unless it has been compared, nothing is read but what was there when it was counted.
 Told ControlCheck::Shared::own() {
   std::vector<NotedCall> noted;
   Told own;
@@ -393,7 +403,7 @@ Told ControlCheck::Shared::own() {
     const std::lock_guard held(lock);
     const std::uint64_t end = begun.load(std::memory_order_acquire);
     own.first = known;
-    own.in_call = end != finished;
+    own.in_call = end != ended;
     for (std::uint64_t number = known; number < end; ++number) {
       const NotedCall& call = (*chunks[(number - first) / kChunk])[(number - first) % kChunk];
       const bool is_whole = !own.in_call || number + 1 < end;

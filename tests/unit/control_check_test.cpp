@@ -231,5 +231,31 @@ TEST(ControlCheck, SaysWhichRanksSayWhat) {
       << text;
 }
 
+// Rank 0's call goes on, and may be any of its name.
+TEST(ControlCheck, SaysNothingOfACallThatGoesOn) {
+  const net::InProcess network(3, [](std::size_t) { return std::size_t{0}; });
+  std::string violation;
+  std::vector<std::unique_ptr<net::Mailbox>> boxes;
+  std::vector<std::unique_ptr<ControlCheck>> checks;
+  for (Rank rank = 0; rank < 3; ++rank) {
+    boxes.push_back(std::make_unique<net::Mailbox>(network.open(rank)));
+    checks.push_back(std::make_unique<ControlCheck>(
+        *boxes[rank], CheckKinds{1, 2}, 100, [&](const std::string& text) { violation = text; }));
+    checks[rank]->begin("fill", Where("main.cpp", 1));
+    checks[rank]->add(rank == 1 ? 7 : 5);
+    if (rank != 0) checks[rank]->begin("copy", Where("main.cpp", 2));
+  }
+  checks[0]->suspect("a task is missing");
+  for (int rounds = 0; rounds < 10; ++rounds)
+    for (const auto& box : boxes) box->poll();
+  EXPECT_NE(violation.find("on rank 1: fill at main.cpp:1, with arguments whose hash is "),
+            std::string::npos)
+      << violation;
+  EXPECT_NE(violation.find("on rank 2: fill at main.cpp:1, with arguments whose hash is "),
+            std::string::npos)
+      << violation;
+  EXPECT_EQ(violation.find("rank 0"), std::string::npos) << violation;
+}
+
 }  // namespace
 }  // namespace refrain::replication
