@@ -187,20 +187,6 @@ std::string table(const map_search::Space& space, const map_search::Result& resu
   return text;
 }
 
-/// The environment, with more flags of the runtime.
-std::vector<std::string> environment_with(const std::string& flags) {
-  std::vector<std::string> all;
-  std::string runtime = flags;
-  for (char** each = environ; *each != nullptr; ++each) {
-    const std::string_view entry = *each;
-    constexpr std::string_view name = "REFRAIN_ARGS=";
-    if (entry.starts_with(name)) runtime = std::string(entry.substr(name.size())) + " " + flags;
-    else all.emplace_back(entry);
-  }
-  all.push_back("REFRAIN_ARGS=" + runtime);
-  return all;
-}
-
 /// A folder that is gone in the end.
 class TemporaryFolder {
  public:
@@ -227,7 +213,7 @@ capture::Program program_of(const Request& request, const TemporaryFolder& folde
     throw InputError("a program is needed, or a captured one by --capture FILE");
   const std::string file = folder.file("captured.json"), errors = folder.file("errors");
   const map::Ending ending =
-      map::run_guarded({request.program, environment_with("--refrain:capture " + file),
+      map::run_guarded({request.program, map::environment_with({"--refrain:capture=" + file}),
                         folder.file("output"), errors},
                        request.timeout);
   const std::string& name = request.program.front();

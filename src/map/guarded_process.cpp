@@ -11,6 +11,7 @@
 #include <cmath>
 #include <csignal>
 #include <limits>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -124,6 +125,26 @@ struct Spawning {
 };
 
 }  // namespace
+
+std::vector<std::string> environment_with(const std::vector<std::string>& flags) {
+  constexpr std::string_view variable = "REFRAIN_ARGS=";
+  std::string arguments(variable);
+  std::vector<std::string> all;
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view entry = *each;
+    if (entry.starts_with(variable)) arguments = entry;
+    else all.emplace_back(entry);
+  }
+  for (const std::string& flag : flags) {
+    arguments += ' ';
+    for (const char c : flag) {  // a backslash takes the next character as it is
+      if (std::string_view(" \t\n'\"\\").find(c) != std::string_view::npos) arguments += '\\';
+      arguments += c;
+    }
+  }
+  all.push_back(std::move(arguments));
+  return all;
+}
 
 Ending run_guarded(const Command& command, double limit) {
   const std::uint64_t begin = profile::now_ns();

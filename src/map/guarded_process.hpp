@@ -21,6 +21,9 @@ struct Ending {
   bool is_late = false;  ///< the limit was over
 };
 
+/// This process's environment, with flags of the runtime behind those that it says: the last one of a kind counts.
+[[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::string>& flags);
+
 /// Runs it, and waits. `limit`: seconds; 0: none. Throws Error where it cannot be started. Any thread. Requires that the
 /// process does not ignore SIGCHLD.
 [[nodiscard]] Ending run_guarded(const Command& command, double limit);

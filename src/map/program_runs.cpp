@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using map_search::Outcome, map_search::Run;
 
-constexpr std::string_view kVariable = "REFRAIN_ARGS";
+/// Of each run, whose files they name.
 constexpr std::array<std::string_view, 3> kFlags{"--refrain:mapping", "--refrain:stats",
                                                  "--refrain:write-mapping"};
 
@@ -57,6 +57,11 @@ class RunFolder {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string mapping() const { return path_ + "/mapping.json"; }
   [[nodiscard]] std::string statistics() const { return path_ + "/statistics.json"; }
+  [[nodiscard]] std::vector<std::string> flags() const {
+    return {fmt::format("{}={}", kFlags[0], mapping()),
+            fmt::format("{}={}", kFlags[1], statistics()),
+            fmt::format("{}={}", kFlags[2], mapped())};
+  }
   [[nodiscard]] std::string mapped() const { return path_ + "/mapped.json"; }
   [[nodiscard]] std::string output() const { return path_ + "/output.txt"; }
   [[nodiscard]] std::string errors() const { return path_ + "/errors.txt"; }
@@ -64,29 +69,6 @@ class RunFolder {
  private:
   std::string path_;
 };
-
-/// A word of REFRAIN_ARGS: a backslash takes the next character as it is.
-std::string quoted(const std::string& word) {
-  std::string quoted;
-  for (const char c : word) {
-    if (std::strchr(" \t\n'\"\\", c) != nullptr) quoted += '\\';
-    quoted += c;
-  }
-  return quoted;
-}
-
-/// This process's, with the runtime's flags for this run behind those that are there: the last one of a kind counts.
-std::vector<std::string> environment_for(const RunFolder& files) {
-  const char* const before = std::getenv(kVariable.data());
-  std::vector<std::string> all{
-      fmt::format("{}={} {} {} {}={} {} {}", kVariable, before == nullptr ? "" : before, kFlags[0],
-                  quoted(files.mapping()), kFlags[1], quoted(files.statistics()), kFlags[2],
-                  quoted(files.mapped()))};
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    if (!std::string_view(*variable).starts_with(fmt::format("{}=", kVariable)))
-      all.emplace_back(*variable);
-  return all;
-}
 
 /// At most so many bytes of a text, which is cut between characters.
 std::string shortened(std::string text) {
@@ -206,8 +188,9 @@ ProgramRuns::ProgramRuns(std::vector<std::string> command, MappingText mapping_t
 Run ProgramRuns::run(const map_search::Mapping& mapping) {
   const RunFolder files(options_.folder);
   write_file(files.mapping(), "mapping", mapping_text_(mapping));
-  const Ending ending = run_guarded(
-      {command_, environment_for(files), files.output(), files.errors()}, options_.timeout);
+  const Ending ending =
+      run_guarded({command_, environment_with(files.flags()), files.output(), files.errors()},
+                  options_.timeout);
   Run run;
   if (ending.is_late)
     run = {Outcome::timeout, 0, 0, 0,

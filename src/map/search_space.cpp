@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "data/projection.hpp"
 #include "mapping/mapping_file.hpp"
 #include "refrain/error.hpp"
 
@@ -57,16 +58,11 @@ std::vector<data::IndexSpaceRef> pieces_of(const capture::Program& program,
   if (projection != nullptr && projection->domain != kNone) {
     for (const Point<3>& colour : projection->colours) use(colour);
   } else {
-    domain->for_each_point([&](const data::BoxPoint& point) {
-      if (projection == nullptr) return use(point);
-      Point<3> colour = projection->offset;
-      for (int row = 0; row < 3; ++row)
-        for (int d = 0; d < 3; ++d)
-          colour[row] +=
-              projection->matrix[static_cast<std::size_t>(row)][static_cast<std::size_t>(d)] *
-              point[d];
-      use(colour);
-    });
+    const Projection affine = projection == nullptr
+                                  ? Projection()
+                                  : Projection::affine(projection->matrix, projection->offset);
+    domain->for_each_point(
+        [&](const data::BoxPoint& point) { use(data::project(affine.impl(), point)); });
   }
   std::vector<data::IndexSpaceRef> pieces;
   pieces.reserve(ranks.size());
