@@ -461,7 +461,8 @@ std::string_view without_settings(std::string_view description) {
   return is_path(description) ? description : description.substr(0, description.find(':'));
 }
 
-// The folders of machines that have a name: here, and that beside an installed program (cmake/Install.cmake).
+// The folders of machines that have a name: here, and that beside a program that is built or installed (CMakeLists.txt,
+// cmake/Install.cmake).
 std::vector<fs::path> named_machines() {
   std::error_code unknown;
   const fs::path program = fs::read_symlink("/proc/self/exe", unknown);

@@ -97,8 +97,6 @@ Player::Player(const capture::Program& program, CostModel& model, VirtualExecuto
   seconds_.resize(kept);
 }
 
-Player::~Player() = default;
-
 void Player::play(Context& context) {
   for (Number task = 0; task < program_.tasks.size(); ++task) {
     const capture::Task& captured = program_.tasks[task];

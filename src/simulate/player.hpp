@@ -41,7 +41,6 @@ class Player {
  public:
   /// All outlive this.
   Player(const capture::Program& program, CostModel& model, VirtualExecutor& executor);
-  ~Player();
   /// The whole program. Throws what its calls throw: OutOfMemory where the mapping has no room, UsageError.
   void play(Context& context);
 
