@@ -63,11 +63,19 @@ struct MappingInput {
   const Machine* machine = nullptr;
 };
 
+/// What happens where a memory has no room for a new instance. What the present point task uses never gives way.
+enum class WhenFull : std::uint8_t {
+  evict,  ///< what was used longest ago gives way, before the next memory is tried
+  next,  ///< so does what is valid elsewhere, too; then the next is tried; as with evict, where all of them are full
+};
+
 /// Where one argument's instance should be.
 struct ArgumentMapping {
   std::vector<MemoryId>
       memories;  ///< tried in this order; each must be reachable from the processor
   Layout layout{};
+  WhenFull when_full = WhenFull::evict;
+  friend bool operator==(const ArgumentMapping&, const ArgumentMapping&) = default;
 };
 
 /// The answer for one point task.

@@ -201,24 +201,27 @@ void Analysis::end_field(FieldState& field, const Users& users) {
 // that ended; never from completion.
 
 Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& points,
-                                 std::span<const MemoryId> memories, const Layout& layout,
-                                 const Origin& origin) {
+                                 const Wanted& wanted, const Origin& origin) {
   // A parent's reduction has one accumulator, wherever its children run.
   const auto& all = field.instances().all();
   if (!all.empty() && all.front()->accumulator != nullptr) return *all.front();
   bool shortage = false;
-  for (MemoryId memory : memories) {
-    Instance* instance = try_memory(field, points, memory, layout, origin, shortage);
-    if (instance == nullptr) continue;
-    if (memory != memories.front()) field.second_best();
-    return *instance;
+  for (const WhenFull when_full : {WhenFull::next, WhenFull::evict}) {
+    if (when_full == WhenFull::next && wanted.when_full != when_full) continue;
+    for (const MemoryId memory : wanted.memories) {
+      Instance* const instance =
+          try_memory(field, points, memory, wanted.layout, origin, when_full, shortage);
+      if (instance == nullptr) continue;
+      if (memory != wanted.memories.front()) field.second_best();
+      return *instance;
+    }
   }
-  fail_out_of_memory(field, points, memories, layout, origin);
+  fail_out_of_memory(field, points, wanted.memories, wanted.layout, origin);
 }
 
 Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& points,
                                MemoryId memory, const Layout& layout, const Origin& origin,
-                               bool& shortage) {
+                               WhenFull when_full, bool& shortage) {
   if (Instance* found = field.instances().find(points, memory, layout.order)) return found;
   if (layout.extent == Extent::whole && field.used() != nullptr) field.used()->widen(points);
   const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.extent() : points;
@@ -228,7 +231,7 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
     const data::InstanceLayout shape(*space, field.type().size, layout);
     if (!store_.memories().pool(memory).fits_ever(shape.bytes)) return nullptr;
     shortage = true;
-    if (!evict_one(memory, origin)) return nullptr;
+    if (!evict_one(memory, origin, when_full)) return nullptr;
   }
   if (state_log_ != nullptr) state_log_->made(*made, shortage);
   return made;
@@ -249,14 +252,18 @@ Instance* Analysis::make_instance(FieldState& field, const data::IndexSpaceRef& 
   return &field.add_instance(std::move(made));
 }
 
+/// Whether an instance has values of the set that are valid nowhere else.
+bool is_only_one(const EquivalenceSet& set, const Use& use) {
+  return use.valid && !set.fill && std::ranges::count(set.uses, true, &Use::valid) == 1;
+}
+
 // Values that are valid nowhere else are copied to the instance refuge(), which may be null: then false.
 template <class Refuge>
 bool Analysis::move_out(Instance& victim, const Origin& origin, Refuge refuge) {
   FieldState& field = *victim.field;
   for (EquivalenceSet* set : field.sets_meeting(victim.space)) {
     Use* use = set->find(&victim);
-    if (use == nullptr || !use->valid || set->fill) continue;
-    if (std::ranges::count(set->uses, true, &Use::valid) > 1) continue;
+    if (use == nullptr || !is_only_one(*set, *use)) continue;
     Instance* const safe = refuge();
     if (safe == nullptr) return false;
     Use& target = set->at(safe);  // may move the others
@@ -265,10 +272,31 @@ bool Analysis::move_out(Instance& victim, const Origin& origin, Refuge refuge) {
   return true;
 }
 
-// Drops the least recently used instance of this memory, unless the present point task uses it. Values that are valid
-// nowhere else are first copied to system memory.
-bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
-  Instance* victim = store_.least_recently_used(memory);
+// Of those whose values are valid elsewhere, too. Ties: the one made first.
+Instance* Analysis::least_recently_used_copy(MemoryId memory) const {
+  const auto is_copy = [](const Instance& instance) {
+    return std::ranges::none_of(instance.field->sets_meeting(instance.space),
+                                [&](EquivalenceSet* set) {
+                                  const Use* const use = set->find(&instance);
+                                  return use != nullptr && is_only_one(*set, *use);
+                                });
+  };
+  const auto age = [](const Instance& instance) {
+    return std::tuple(instance.last_use, instance.serial);
+  };
+  Instance* first = nullptr;
+  for (Instance* const instance : store_.in_memory(memory))
+    if (instance->storage == Storage::pool && instance->last_use != point_ &&
+        (first == nullptr || age(*instance) < age(*first)) && is_copy(*instance))
+      first = instance;
+  return first;
+}
+
+// Drops the least recently used instance of this memory that may give way. Values that are valid nowhere else are first
+// copied to system memory.
+bool Analysis::evict_one(MemoryId memory, const Origin& origin, WhenFull when_full) {
+  Instance* victim = when_full == WhenFull::evict ? store_.least_recently_used(memory)
+                                                  : least_recently_used_copy(memory);
   if (victim == nullptr || victim->last_use == point_) return false;
   FieldState& field = *victim->field;
   const MemoryId refuge = machine_.memories(MemoryKind::system).front();
@@ -278,7 +306,7 @@ bool Analysis::evict_one(MemoryId memory, const Origin& origin) {
     if (memory == refuge) return nullptr;
     if (field.used() != nullptr) field.used()->widen(victim->space);
     bool shortage = true;
-    return try_memory(field, field.extent(), refuge, Layout{}, spill, shortage);
+    return try_memory(field, field.extent(), refuge, Layout{}, spill, WhenFull::evict, shortage);
   });
   if (!is_saved) return false;
   ++counters_.evictions;
@@ -302,7 +330,8 @@ void Analysis::grow(FieldState& field, const Origin& origin) {
     const MemoryId memory = (*small)->memory;
     const Layout layout = (*small)->layout;
     bool shortage = false;
-    Instance* const larger = try_memory(field, field.extent(), memory, layout, move, shortage);
+    Instance* const larger =
+        try_memory(field, field.extent(), memory, layout, move, WhenFull::evict, shortage);
     if (larger == nullptr)
       fail_out_of_memory(field, field.extent(), std::span(&memory, 1), layout, origin);
     touch(*larger);

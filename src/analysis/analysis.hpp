@@ -138,11 +138,16 @@ class Analysis {
   Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories, std::uint64_t scope_id,
            GraphLog* log);
 
-  /// The instance for a field over `points` in the first of `memories` that has room: an attached one, or the first
+  /// Where an instance is wanted: an ArgumentMapping.
+  struct Wanted {
+    std::span<const MemoryId> memories;
+    Layout layout{};
+    WhenFull when_full = WhenFull::evict;
+  };
+  /// The instance for a field over `points` in the first of the memories that has room: an attached one, or the first
   /// made that contains the points, or a new one (Extent::whole: of the field's extent). Throws OutOfMemory. An instance
-  /// that was used since begin_point() is not evicted for it.
-  Instance& instance_for(FieldState& field, const data::IndexSpaceRef& points,
-                         std::span<const MemoryId> memories, const Layout& layout,
+  /// that was used since begin_point() does not give way to it.
+  Instance& instance_for(FieldState& field, const data::IndexSpaceRef& points, const Wanted& wanted,
                          const Origin& origin);
 
   /// The points are used from here on: instances of the whole field that have no room for them are replaced by larger
@@ -270,9 +275,11 @@ class Analysis {
                         const exec::NodeInfo* info, Payload payload);
   static void forget_complete(FoldGroup<exec::NodeRef>& group);
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
-                       const Layout& layout, const Origin& origin, bool& shortage);
+                       const Layout& layout, const Origin& origin, WhenFull when_full,
+                       bool& shortage);
   void retire(Instance& instance, std::vector<exec::NodeRef> users);
-  bool evict_one(MemoryId memory, const Origin& origin);
+  bool evict_one(MemoryId memory, const Origin& origin, WhenFull when_full);
+  [[nodiscard]] Instance* least_recently_used_copy(MemoryId memory) const;
   void grow(FieldState& field, const Origin& origin);
   template <class Refuge>
   bool move_out(Instance& victim, const Origin& origin, Refuge refuge);

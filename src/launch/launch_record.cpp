@@ -179,7 +179,8 @@ void place_data(ContextCore& context, LaunchPlan& plan, const LaunchRecord& reco
     if (!argument.chosen()) {
       const ArgumentMapping& mapping = plan.own.mappings[argument.mapping];
       argument.instance = &context.analysis.instance_for(
-          *argument.field, argument.points, mapping.memories, mapping.layout, origin(argument));
+          *argument.field, argument.points, {mapping.memories, mapping.layout, mapping.when_full},
+          origin(argument));
       argument.instance_epoch = argument.field->instance_epoch();
       argument.memory = argument.instance->memory;
     }

@@ -149,8 +149,7 @@ std::uint32_t remember_mapping(std::vector<ArgumentMapping>& mappings,
                                const ArgumentMapping& answer) {
   constexpr std::size_t reach = 64;
   for (std::size_t i = mappings.size(); i-- > 0 && i + reach >= mappings.size();)
-    if (mappings[i].memories == answer.memories && mappings[i].layout == answer.layout)
-      return static_cast<std::uint32_t>(i);
+    if (mappings[i] == answer) return static_cast<std::uint32_t>(i);
   mappings.push_back(answer);
   return static_cast<std::uint32_t>(mappings.size() - 1);
 }
@@ -209,7 +208,8 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
     words.push_back(std::uint64_t{answer.processor} << 32 |
                     static_cast<std::uint32_t>(answer.priority));
     for (const ArgumentMapping& argument : answer.arguments) {
-      words.push_back(argument.memories.size() << 16 |
+      words.push_back(argument.memories.size() << 24 |
+                      static_cast<std::uint64_t>(argument.when_full) << 16 |
                       static_cast<std::uint64_t>(argument.layout.order) << 8 |
                       static_cast<std::uint64_t>(argument.layout.extent));
       words.insert(words.end(), argument.memories.begin(), argument.memories.end());

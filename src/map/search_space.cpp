@@ -207,6 +207,22 @@ map_search::Space search_space(const capture::Program& program, const Machine& m
   return space;
 }
 
+namespace {
+
+/// The kind that was chosen, and those that the processor reaches behind it: the first that has room is used (AutoMap,
+/// section 2, the generalisation to priority lists).
+std::string memories_of(const map_search::Space& space, map_search::Kind processor,
+                        map_search::Kind chosen) {
+  std::string list = json_string(space.memories[chosen].name);
+  const std::vector<map_search::Kind>& reached = space.processors[processor].memories;
+  if (reached.size() == 1) return "\"memories\": " + list;
+  for (const map_search::Kind other : reached)
+    if (other != chosen) list += ", " + json_string(space.memories[other].name);
+  return fmt::format("\"memories\": [{}], \"when_full\": \"next\"", list);
+}
+
+}  // namespace
+
 std::string mapping_file(const map_search::Space& space, const map_search::Mapping& mapping,
                          const std::string& note) {
   std::string text =
@@ -222,11 +238,11 @@ std::string mapping_file(const map_search::Space& space, const map_search::Mappi
     text += ",\n     \"arguments\": [";
     const auto arguments = space.arguments_of(task);
     for (const std::uint32_t argument : arguments)
-      text +=
-          fmt::format("{}{{\"argument\": {}, \"memories\": \"{}\", \"note\": {}}}",
-                      argument == *arguments.begin() ? "" : ",\n                   ",
-                      argument - *arguments.begin(), space.memories[mapping.memory[argument]].name,
-                      json_string(space.arguments[argument].name));
+      text += fmt::format("{}{{\"argument\": {}, {}, \"note\": {}}}",
+                          argument == *arguments.begin() ? "" : ",\n                   ",
+                          argument - *arguments.begin(),
+                          memories_of(space, mapping.processor[task], mapping.memory[argument]),
+                          json_string(space.arguments[argument].name));
     text += "]}";
   }
   return text + "\n  ]\n}\n";

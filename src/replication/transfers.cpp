@@ -365,7 +365,7 @@ Instance& Transfers::place(FieldState& field, const IndexSpaceRef& points,
   context_.analysis.widen(field, points, origin);
   context_.analysis.begin_point();
   Instance& instance = context_.analysis.instance_for(
-      field, points, context_.runtime.machine().memories(MemoryKind::system), Layout{}, origin);
+      field, points, {context_.runtime.machine().memories(MemoryKind::system)}, origin);
   context_.analysis.touch(instance);
   return instance;
 }

@@ -57,7 +57,8 @@ void MappingRecord::launched(LaunchPlan& plan, const std::string& /*why*/) {
             std::ranges::find(kinds, kind) == kinds.end())
           kinds.push_back(kind);
       launches.arguments[i].field = plan.requirements[i].field;
-      ++launches.arguments[i].lay[{kinds, {answer.layout.order, answer.layout.extent}}];
+      ++launches.arguments[i]
+            .lay[{std::move(kinds), answer.layout.order, answer.layout.extent, answer.when_full}];
     }
   }
   if (!plan.group || plan.own.points.size() < 2) return;
@@ -83,14 +84,14 @@ std::string MappingRecord::rule(const std::string& task, const Place* place,
     const auto [most, less] = chosen(lay);
     otherwise = std::max(otherwise, less);
     std::string memories;
-    for (const MemoryKind memory : most.first)
+    for (const MemoryKind memory : most.memories)
       memories += fmt::format("{}\"{}\"", memories.empty() ? "" : ", ", to_string(memory));
     text += fmt::format(
         "{}{{\"argument\": {}, \"field\": {}, \"memories\": [{}], \"order\": \"{}\", \"extent\": "
-        "\"{}\"}}",
+        "\"{}\"{}}}",
         i == 0 ? "" : ",\n                   ", i, json_string(field), memories,
-        most.second.first == Order::c ? "c" : "fortran",
-        most.second.second == Extent::whole ? "whole" : "exact");
+        most.order == Order::c ? "c" : "fortran", most.extent == Extent::whole ? "whole" : "exact",
+        most.when_full == WhenFull::next ? ", \"when_full\": \"next\"" : "");
   }
   text += "]";
   if (otherwise > 0)

@@ -32,9 +32,16 @@ class MappingRecord final : public ReportFile {
   /// Where the points of launches were: how many were where.
   template <class What>
   using Votes = std::map<What, std::uint64_t>;
+  struct Lay {
+    std::vector<MemoryKind> memories;
+    Order order;
+    Extent extent;
+    WhenFull when_full;
+    friend auto operator<=>(const Lay&, const Lay&) = default;
+  };
   struct Argument {
     std::string field;
-    Votes<std::pair<std::vector<MemoryKind>, std::pair<Order, Extent>>> lay;
+    Votes<Lay> lay;
   };
   struct Launches {
     Votes<ProcessorKind> ran;

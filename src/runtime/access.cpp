@@ -111,8 +111,7 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   access_everywhere(state, points, privilege, origin);
   analysis.widen(state, points, origin);
   analysis.begin_point();
-  analysis::Instance& instance =
-      analysis.instance_for(state, points, program_memories(), Layout{}, origin);
+  analysis::Instance& instance = analysis.instance_for(state, points, {program_memories()}, origin);
   if (const auto failure = hold(region, state, instance, points, privilege, origin))
     failure->rethrow();
   const Held& access = held_.back();

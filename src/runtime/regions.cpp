@@ -255,11 +255,11 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
       analysis.widen(to, own, origin);
       analysis.begin_point();
       analysis::Instance& source_instance =
-          analysis.instance_for(from, own, impl_.program_memories(), Layout{}, origin);
+          analysis.instance_for(from, own, {impl_.program_memories()}, origin);
       analysis.touch(source_instance);
       origin.argument = 1;
       analysis::Instance& target_instance =
-          analysis.instance_for(to, own, impl_.program_memories(), Layout{}, origin);
+          analysis.instance_for(to, own, {impl_.program_memories()}, origin);
       analysis.touch(target_instance);
       analysis.copy_field(from, from.footprint(own, true), source_instance, to, to.footprint(own),
                           target_instance, origin);

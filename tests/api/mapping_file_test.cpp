@@ -102,6 +102,15 @@ TEST_F(MappingFiles, StandInPlaceOfTheProgramsOwnMapper) {
   runtime.run([&](Context& ctx) { EXPECT_EQ(ctx.launch(seven).get(), 7); });
 }
 
+TEST_F(MappingFiles, SayWhetherTheNextMemoryComesBeforeEvictions) {
+  const std::string written = run(
+      R"({"refrain_mapping": 1, "rules": [{"arguments": [{"field": "heat", "memories": ["framebuffer", "pinned"], "when_full": "next"}]}]})");
+  EXPECT_NE(written.find(R"("extent": "exact", "when_full": "next"})"), std::string::npos)
+      << written;
+  EXPECT_NE(written.find(R"("extent": "exact"})"), std::string::npos) << written;
+  EXPECT_EQ(run(written), written);
+}
+
 /// A mapper may name two memories of one kind; a file names kinds.
 TEST_F(MappingFiles, KindsAreWrittenOnce) {
   class Twice final : public Mapper {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -26,6 +27,14 @@ const Task add{"add", on<ProcessorKind::gpu>([](ReadWrite<Coord> to, Read<Coord>
 const Task set{"set", on<ProcessorKind::gpu>([](Write<Coord> x) {
                  for (auto p : x.domain()) x[p] = p[0];
                })};
+
+class Next final : public Mapper {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "next"; }
+  void map(const MappingInput&, MappingOutput& output) override {
+    for (ArgumentMapping& argument : output.arguments) argument.when_full = WhenFull::next;
+  }
+};
 
 /// Regions of many sizes come, are used on the GPU and go. Returns the sum of what was left.
 Coord come_and_go(Context& ctx, std::uint64_t seed) {
@@ -75,10 +84,11 @@ std::vector<std::string> to_text(const ContextLog& log) {
 
 Outcome run(std::uint64_t program, int workers, std::optional<std::uint64_t> schedule) {
   Options options;
-  options.machine = "emulated:cpus=4,gpus=1,framebuffer=2KiB";
+  options.machine = "emulated:cpus=4,gpus=1,framebuffer=2KiB,pinned=2KiB";
   options.workers = workers;
   options.schedule = schedule;
   Runtime runtime(options);
+  if (program % 2 == 1) runtime.set_mapper(std::make_unique<Next>());
   GraphRecorder graph;
   runtime.impl().listeners().add(graph, {runtime::Events::graph});
   Outcome outcome;
@@ -131,6 +141,36 @@ TEST(Eviction, KnowsWhatWasReplayedBefore) {
   });
   EXPECT_GE(runtime.counters().replays, 3U);
   EXPECT_EQ(runtime.counters().evictions, 1U);
+}
+
+// With WhenFull::next what is valid elsewhere gives way, but nothing that would have to be copied out.
+TEST(Eviction, MayComeAfterTheNextMemory) {
+  const Task look{"look", on<ProcessorKind::gpu>([](Read<Coord> x) { return x[99]; })};
+  Options options;
+  options.machine = "emulated:cpus=2,gpus=1,framebuffer=1KiB,pinned=1KiB";  // each: one region
+  Runtime runtime(options);
+  runtime.set_mapper(std::make_unique<Next>());
+  runtime.run([&](Context& ctx) {
+    const auto region = [&] { return ctx.region(Rect1{0, 99}, number); };
+    const auto host = region(), first = region(), second = region(), third = region();
+    ctx.access<Write>(host[number])[99] = 7;
+    EXPECT_EQ(ctx.launch(look, host[number]).get(), 7);
+    EXPECT_EQ(runtime.counters().evictions, 0U);
+    ctx.launch(set, first[number]);  // in the place of a copy
+    EXPECT_EQ(runtime.counters().evictions, 1U);
+    const std::uint64_t copies = runtime.counters().copies;
+    ctx.launch(set, second[number]);  // in pinned memory
+    for (int i = 0; i < 3; ++i) {
+      ctx.launch(set, first[number]);
+      ctx.launch(set, second[number]);
+    }
+    EXPECT_EQ(runtime.counters().evictions, 1U);
+    EXPECT_EQ(runtime.counters().copies, copies);
+    ctx.launch(set, third[number]);  // all are full
+    EXPECT_EQ(runtime.counters().evictions, 2U);
+    for (const auto& each : {first, second, third})
+      EXPECT_EQ(ctx.access<Read>(each[number])[99], 99);
+  });
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct Placement {
     std::vector<MemoryId> others;  ///< should that be too small, these in turn
     Extent extent = Extent::whole;
     Order order = Order::c;
+    WhenFull when_full = WhenFull::evict;
   };
   std::vector<Argument> arguments;
 };

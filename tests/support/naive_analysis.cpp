@@ -123,12 +123,15 @@ int NaiveAnalysis::instance_for(const ResolvedArgument& argument,
   if (parent_ != nullptr &&
       homes_[static_cast<std::size_t>(owned_by)].argument->privilege == Privilege::reduce)
     return homes_[static_cast<std::size_t>(owned_by)].instance;
-  int found = try_memory(argument, where, where.memory);
-  for (const MemoryId other : where.others)
-    if (found < 0) {
-      found = try_memory(argument, where, other);
-      fell_back_ = true;
-    }
+  int found = -1;
+  for (const WhenFull when_full : {where.when_full, WhenFull::evict}) {
+    if (found < 0) found = try_memory(argument, where, where.memory, when_full);
+    for (const MemoryId other : where.others)
+      if (found < 0) {
+        found = try_memory(argument, where, other, when_full);
+        fell_back_ = true;
+      }
+  }
   REFRAIN_ASSERT(found >= 0, "system memory has room for random programs");
   instances_[static_cast<std::size_t>(found)].last_use = point_;
   return found;
@@ -137,7 +140,7 @@ int NaiveAnalysis::instance_for(const ResolvedArgument& argument,
 /// In that memory: an attached instance (or the parent's) that contains the argument's points; or the
 /// first made that does and has the order; or a new one, if there is room.
 int NaiveAnalysis::try_memory(const ResolvedArgument& argument, const Placement::Argument& where,
-                              MemoryId memory) {
+                              MemoryId memory, WhenFull when_full) {
   const int owned_by = owner(argument);
   for (const bool given : {true, false})
     for (std::size_t i = 0; i < instances_.size(); ++i) {
@@ -157,7 +160,7 @@ int NaiveAnalysis::try_memory(const ResolvedArgument& argument, const Placement:
                 .points = where.extent == refrain::Extent::whole ? whole : argument.points,
                 .order = where.order,
                 .whole = where.extent == refrain::Extent::whole};
-  if (limited_ && !allocate(made)) return -1;
+  if (limited_ && !allocate(made, when_full)) return -1;
   instances_.push_back(made);
   return static_cast<int>(instances_.size()) - 1;
 }

@@ -16,7 +16,8 @@
 //          them are its last writers together: each comes after what the first one came after.
 //   room   A full memory drops the instance used longest ago, but none of the present point task; what is
 //          valid nowhere else, and no pending fill, is first copied to an instance of the whole field in
-//          system memory. Where that does not help, another memory is taken. Bytes of
+//          system memory. Where that does not help, another memory is taken. With WhenFull::next, all
+//          memories are first tried with only that dropped which is valid elsewhere, too. Bytes of
 //          what has ended come back when there is no room, or for many at once, never depending on how far
 //          operations are.
 // Copies and fills are one operation per point here; everything else is one operation per task, fold,
@@ -178,9 +179,10 @@ class NaiveAnalysis {
   int instance_for(const ResolvedArgument& argument, const Placement::Argument& where);
   int main_memory_instance(const ResolvedArgument& argument);
   int try_memory(const ResolvedArgument& argument, const Placement::Argument& where,
-                 MemoryId memory);
-  bool allocate(Instance& made);
-  bool evict_one(MemoryId memory);
+                 MemoryId memory, WhenFull when_full);
+  bool allocate(Instance& made, WhenFull when_full);
+  bool evict_one(MemoryId memory, WhenFull when_full);
+  bool holds(int number, int point);
   void release(int instance);
   void release_all(int tree);
   void copy_point(const ResolvedArgument& argument, int point, int source, int target,

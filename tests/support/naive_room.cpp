@@ -10,7 +10,7 @@
 namespace refrain::test {
 
 /// Gives the instance bytes, if there can be room.
-bool NaiveAnalysis::allocate(Instance& made) {
+bool NaiveAnalysis::allocate(Instance& made, WhenFull when_full) {
   const Shape& shape = program_->shape(made.owner);
   std::vector<data::BoxPoint> points;
   for (std::size_t i = 0; i < shape.points.size(); ++i)
@@ -21,17 +21,30 @@ bool NaiveAnalysis::allocate(Instance& made) {
   memory::MemoryPool& pool = *pools_[made.memory];
   std::vector<std::uint64_t> awaited;  // it retires nothing
   while ((made.block = pool.allocate(layout.bytes, layout.alignment, nullptr, awaited)) == nullptr)
-    if (!pool.fits_ever(layout.bytes) || !evict_one(made.memory)) return false;
+    if (!pool.fits_ever(layout.bytes) || !evict_one(made.memory, when_full)) return false;
   return true;
 }
 
-/// Drops what was used longest ago, among equals the one made first; false if all is in use.
-bool NaiveAnalysis::evict_one(MemoryId memory) {
+/// Whether the only valid value of a point is there.
+bool NaiveAnalysis::holds(int number, int point) {
+  const Instance& is = instances_[static_cast<std::size_t>(number)];
+  const auto& points = fields_[{is.owner, is.field}];
+  if (points.empty()) return false;
+  const PointState& at = points[static_cast<std::size_t>(point)];
+  return !at.fill_pending && at.valid == std::set{number};
+}
+
+/// Drops what was used longest ago, among equals the one made first, of what may give way; false if there is nothing.
+bool NaiveAnalysis::evict_one(MemoryId memory, WhenFull when_full) {
   int victim = -1;
   std::uint64_t oldest = point_;
   for (std::size_t i = 0; i < instances_.size(); ++i) {
     const Instance& is = instances_[i];
     if (is.block == nullptr || is.memory != memory || is.last_use >= oldest) continue;
+    bool is_copy = true;
+    for (int point = 0; point < max_points; ++point)
+      if (has(is.points, point) && holds(static_cast<int>(i), point)) is_copy = false;
+    if (when_full == WhenFull::next && !is_copy) continue;
     victim = static_cast<int>(i);
     oldest = is.last_use;
   }
@@ -42,10 +55,8 @@ bool NaiveAnalysis::evict_one(MemoryId memory) {
   all.points = program_->shape(all.tree).all();
   const MemoryId refuge = mapping_->machine().memories(MemoryKind::system)[0];
   for (int i = 0; i < max_points; ++i) {
-    if (!has(all.points, i)) continue;
-    const PointState& at = state(all, i);
-    if (at.fill_pending || at.valid != std::set{victim}) continue;
-    copy_point(all, i, victim, try_memory(all, {}, refuge), rank_, -1);
+    if (!has(all.points, i) || !holds(victim, i)) continue;
+    copy_point(all, i, victim, try_memory(all, {}, refuge, WhenFull::evict), rank_, -1);
   }
   release(victim);
   return true;

@@ -208,7 +208,7 @@ void NaiveAnalysis::widen(ResolvedArgument argument, Mask points) {
   for (std::size_t first; (first = next({})) < instances_.size();) {
     const Placement::Argument where{
         instances_[first].memory, {}, refrain::Extent::whole, instances_[first].order};
-    const int larger = try_memory(argument, where, where.memory);
+    const int larger = try_memory(argument, where, where.memory, WhenFull::evict);
     const int victim = static_cast<int>(next(first));
     for (int i = 0; i < max_points; ++i) {
       if (!has(argument.points, i)) continue;
