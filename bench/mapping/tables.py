@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The tables of docs/mapping.md: searches by simulation, and beside each other.
 
-Usage: bench/mapping/tables.py BIN search|memory|custom|fidelity|first
+Usage: bench/mapping/tables.py BIN search|memory|emulated|custom|fidelity|first
 
 BIN is the folder of the programs. Applications are captured here, and then simulated on described machines, as it says
-in each table. All but `first` give the same on each machine but for the times of tasks, which are measured here.
+in each table. All but `emulated` and `first` give the same on each machine but for the times of tasks, which are measured
+here.
 """
 
 import json
@@ -15,15 +16,21 @@ import subprocess
 import sys
 import tempfile
 
+import main as bench
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SEEDS = range(1, 11)
 CAPTURED = {
     "stencil": ["stencil", "--no-sequential", "--n", "1024", "--tiles", "8,1", "--iterations", "20"],
-    "stencil-large": ["stencil", "--no-sequential", "--n", "8192", "--tiles", "16,1", "--iterations", "10"],
+    "stencil-large": ["stencil", "--no-sequential", "--n", "8192", "--tiles", "32,1", "--iterations", "10"],
     "circuit-small": ["circuit", "--no-sequential", "--pieces", "4", "--nodes", "200", "--wires", "800",
+                      "--steps", "10"],
+    "circuit-large": ["circuit", "--no-sequential", "--pieces", "8", "--nodes", "20000", "--wires", "80000",
                       "--steps", "10"],
     "s3d-like": ["s3d-like", "--no-sequential", "--n", "512", "--tiles", "4,4", "--iterations", "12",
                  "--hand-off", "1000000"],
+    "s3d-large": ["s3d-like", "--no-sequential", "--n", "2048", "--tiles", "4,4", "--iterations", "12",
+                  "--hand-off", "1000000"],
     "maestro-like": ["maestro-like", "--no-sequential", "--high", "48", "--high-pieces", "4", "--low", "16",
                      "--steps", "6"],
 }
@@ -60,20 +67,26 @@ class Tables:
         outcome = json.loads(self.run("refrain", "simulate", captured, "--machine", machine, "--json", *flags))
         return outcome["loop"]["iteration_seconds"] if "loop" in outcome else outcome["seconds"]
 
-    def needed(self, captured, machine):
-        """The least framebuffer in which the default mapping evicts nothing, to a thousandth."""
-        def outcome(described):
-            return json.loads(self.run("refrain", "simulate", captured, "--machine", described, "--json"))
-        whole = outcome(machine)
-        most = max(each["peak"] for each in whole["memories"] if each["name"].startswith("framebuffer"))
-        least = most // 8
-        while most - least > most // 1000:
-            middle = (least + most) // 2
+    def found(self, captured, machine, path):
+        """How fast the best mapping is, which is written to the path."""
+        result = self.search(captured, machine)
+        path.write_bytes((self.folder / "out" / "best-mapping.json").read_bytes())
+        return best(result)
+
+    def needed(self, captured, machine, mapping, then=":"):
+        """The least framebuffer with which a mapping is as fast as with all of it, to a thousandth."""
+        def seconds(framebuffer):
             try:
-                fits = outcome(f"{machine}:framebuffer={middle}")["evictions"] == 0
+                return self.simulate(captured, f"{machine}{then}framebuffer={framebuffer}", mapping)
             except RuntimeError:
-                fits = False
-            least, most = (least, middle) if fits else (middle, most)
+                return float("inf")
+        whole = json.loads(self.run("refrain", "simulate", captured, "--machine", machine, "--json", "--mapping",
+                                    mapping))
+        most = max(each["peak"] for each in whole["memories"] if each["name"].startswith("framebuffer"))
+        fastest, least = self.simulate(captured, machine, mapping), 0
+        while most - least > most // 1000 + 1:
+            middle = (least + most) // 2
+            least, most = (least, middle) if seconds(middle) <= 1.01 * fastest else (middle, most)
         return most
 
     def mapping(self, rules, name="mapping.json"):
@@ -142,20 +155,60 @@ ZERO_COPY = [{"task": "*", "processor": ["gpu", "cpu"], "arguments": [{"memories
 
 
 def memory(tables):
-    """Inputs that are larger than what fits the framebuffers, which are made smaller for it."""
+    """Inputs that are larger than what fits the framebuffers, which are made smaller for it: smaller than the mapping needs
+    that is found with all of them."""
     rows = []
-    for machine, gpus in [("shepard", 1), ("lassen", 4)]:
-        for name in ["stencil-large", "s3d-like"]:
+    for machine in ["shepard", "lassen"]:
+        for name in ["stencil-large", "circuit-large", "s3d-large"]:
             captured = tables.capture(name)
-            needed = tables.needed(captured, machine)
+            zero_copy = tables.mapping(ZERO_COPY, "zero-copy.json")
+            fits = tables.folder / "fits.json"
+            whole = tables.found(captured, machine, fits)
+            needed = tables.needed(captured, machine, fits)
             for larger in [0.013, 0.071, 0.143]:
                 smaller = f"{machine}:framebuffer={int(needed / (1 + larger))}"
-                zero = tables.simulate(captured, smaller, tables.mapping(ZERO_COPY))
+                zero = tables.simulate(captured, smaller, zero_copy)
                 default = tables.simulate(captured, smaller)
                 found = best(tables.search(captured, smaller))
-                rows.append([name, machine, f"{larger:.1%}", us(zero), us(default), us(found), f"{zero / found:.1f}"])
-    table(["program", "machine", "larger", "zero-copy, us", "default, us", "found, us", "times as fast as zero-copy"],
-          rows)
+                rows.append([name, machine, f"{larger:.1%}", us(whole), us(zero), us(default), us(found),
+                             f"{zero / found:.1f}"])
+    table(["program", "machine", "larger", "where all fits, us", "zero-copy, us", "default, us", "found, us",
+           "times as fast as zero-copy"], rows)
+
+
+def emulated(tables):
+    """The same in runs, on one core and one emulated GPU: within the capacity, and as it was simulated."""
+    rows = []
+    for name, iterations, flags in [
+            ("stencil", 100, ["--n", "1024", "--tiles", "16,1", "--iterations"]),
+            ("circuit", 40, ["--pieces", "4", "--nodes", "1000", "--wires", "4000", "--steps"]),
+            ("s3d-like", 100, ["--n", "128", "--tiles", "2,1", "--hand-off", "1000000", "--iterations"])]:
+        command = [tables.programs / name, "--no-sequential", *flags, iterations]
+        machine = "emulated:cpus=1,gpus=1,pinned=512MiB"
+        captured, found_all, found, zero_copy = (tables.folder / f"{each}.json" for each in
+                                                 ["emulated", "all", "found", "zero-copy"])
+        bench.run(command, machine=f"{machine},framebuffer=512MiB", capture=captured)
+        tables.mapping(ZERO_COPY, zero_copy)
+        tables.found(captured, f"{machine},framebuffer=512MiB", found_all)
+        needed = tables.needed(captured, machine, found_all, ",")
+        for larger in [0.013, 0.071, 0.143]:
+            capacity = int(needed / (1 + larger))
+            smaller = f"{machine},framebuffer={capacity}"
+            tables.found(captured, smaller, found)
+            cases = [bench.Case(f"{name} {larger:.1%}", command, smaller, mapping, iterations)
+                     for mapping in [zero_copy, found]]
+            for _ in range(15):
+                for case in cases:
+                    case.measure(tables.folder)
+            for case in cases:
+                case.simulate(captured)
+            peak = max(memory["peak"] for memory in cases[1].told["memories"]
+                       if memory["memory"].startswith("framebuffer"))
+            zero, best_found = (statistics.median(case.measured) for case in cases)
+            rows.append([name, f"{larger:.1%}", capacity, peak, us(zero), us(best_found), f"{zero / best_found:.2f}",
+                         cases[1].told["copies"], cases[1].told["evictions"]])
+    table(["program", "larger", "capacity", "most in it", "zero-copy, us", "found, us", "times as fast", "copies",
+           "evictions"], rows)
 
 
 def custom(tables):
@@ -211,7 +264,7 @@ def first(tables):
 
 
 def main():
-    kinds = {"search": search, "memory": memory, "custom": custom, "fidelity": fidelity, "first": first}
+    kinds = {"search": search, "memory": memory, "emulated": emulated, "custom": custom, "fidelity": fidelity, "first": first}
     if len(sys.argv) != 3 or sys.argv[2] not in kinds:
         print(__doc__, file=sys.stderr)
         return 2
