@@ -63,8 +63,9 @@ function(refrain_test_program kind)
   endforeach()
 endfunction()
 
-# They read the descriptions of machines.
-set_property(SOURCE ${tests_dir}/unit/machine_test.cpp ${tests_dir}/errors/machine_test.cpp APPEND PROPERTY COMPILE_DEFINITIONS
+# They read the descriptions of machines, and a schema.
+set_property(SOURCE ${tests_dir}/unit/machine_test.cpp ${tests_dir}/errors/machine_test.cpp
+             ${tests_dir}/errors/mapping_schema_test.cpp APPEND PROPERTY COMPILE_DEFINITIONS
              REFRAIN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
 refrain_folders(kinds ${tests_dir})
