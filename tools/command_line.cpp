@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,7 +59,7 @@ int run_tool(int argc, char** argv) {
     tool.parse(static_cast<int>(mark - argv), argv);
   } catch (const CLI::ParseError& error) {
     return tool.exit(error) == 0 ? 0 : kNotUnderstood;  // 0: help was asked for
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // ours, and those of files, databases and memory
     std::fprintf(stderr, "refrain: %s\n", error.what());
     return kFailed;
   }

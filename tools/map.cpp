@@ -10,14 +10,19 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 
+#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "command.hpp"
@@ -27,7 +32,7 @@
 #include "map/program_runs.hpp"
 #include "map/search_space.hpp"
 #include "map/simulations.hpp"
-#include "map_search/evaluations.hpp"
+#include "map/temporary_folder.hpp"
 #include "map_search/search.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
@@ -49,6 +54,19 @@ struct Request {
 };
 
 volatile std::sig_atomic_t stopped = 0;
+
+/// The first signal ends the search after the present run, the second one this process: what was measured stays, and
+/// nothing that was started goes on (map/guarded_process.hpp).
+void stop_when_told() {
+  struct sigaction stop = {};
+  stop.sa_handler = [](int) {
+    stopped = 1;
+    constexpr std::string_view text = "\nstopping after this run; once more ends it at once\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+  };
+  stop.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &stop, nullptr);
+}
 
 [[noreturn]] void wrong(const std::string& flag, const std::string& expected,
                         const std::string& found) {
@@ -141,6 +159,8 @@ class ProgressLine {
 };
 
 std::string value_text(const map_search::Measurement& measured, map_search::Objective objective) {
+  if (measured.outcome != map_search::Outcome::ok)
+    return std::string(map_search::name(measured.outcome));
   if (objective == map_search::Objective::bytes)
     return short_size(static_cast<std::uint64_t>(measured.bytes.mean));
   const std::string mean = short_duration(measured.seconds.mean);
@@ -153,10 +173,13 @@ std::string table(const map_search::Space& space, const map_search::Result& resu
   const map_search::Counts& counts = result.counts;
   std::string text = fmt::format(
       "{} tasks, {} arguments, {:.3g} mappings; {} proposed, {} evaluated, of these {} failed; {} "
-      "runs in {}\n",
+      "runs, those of the search in {}\n",
       space.tasks.size(), space.arguments.size(), result.size, grouped(counts.proposed),
       grouped(counts.evaluated), grouped(counts.failed), grouped(counts.runs),
       short_duration(result.spent));
+  if (result.end == map_search::End::budget) text += "  the budget was spent before its end\n";
+  if (result.end == map_search::End::stopped)
+    text += "  it was stopped; there were no final runs\n";
   std::map<map_search::Outcome, std::size_t> failures;
   for (const map_search::Candidate& failure : result.failures) ++failures[failure.measured.outcome];
   for (const auto& [outcome, count] : failures) {
@@ -170,9 +193,13 @@ std::string table(const map_search::Space& space, const map_search::Result& resu
   if (result.start)
     text += fmt::format("starting point  {}\n", value_text(result.start->measured, objective));
   text += fmt::format("best            {}", value_text(best.measured, objective));
-  if (result.start && result.start->measured.outcome == map_search::Outcome::ok)
-    text += fmt::format(", {:.2f} times as fast",
-                        result.start->measured.value(objective) / best.measured.value(objective));
+  const double before = result.start ? result.start->measured.value(objective) : 0;
+  if (before > 0 && std::isfinite(before)) {
+    const double after = best.measured.value(objective);
+    text += objective == map_search::Objective::time
+                ? fmt::format(", {:.2f} times as fast", before / after)
+                : fmt::format(", {:.1f}% of that", 100 * after / before);
+  }
   text += "\n\n";
   for (std::uint32_t task = 0; task < space.tasks.size(); ++task) {
     text += fmt::format(
@@ -187,43 +214,33 @@ std::string table(const map_search::Space& space, const map_search::Result& resu
   return text;
 }
 
-/// A folder that is gone in the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    path_ = (fs::temp_directory_path() / "refrain-map-XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr)
-      throw Error(fmt::format("no temporary folder can be made as {}", path_));
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  [[nodiscard]] std::string file(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+/// Of the runtime, for each run of the program.
+std::vector<std::string> flags_of(const Request& request) {
+  if (request.machine.empty()) return {};
+  return {"--refrain:machine=" + request.machine};
+}
 
 /// The captured program: read, or captured now by running the program.
-capture::Program program_of(const Request& request, const TemporaryFolder& folder) {
+capture::Program program_of(Request& request, const map::TemporaryFolder& folder) {
   if (!request.capture.empty()) return capture::load(request.capture);
-  if (request.program.empty())
-    throw InputError("a program is needed, or a captured one by --capture FILE");
+  std::fprintf(stderr, "capturing %s\n", request.program.front().c_str());
   const std::string file = folder.file("captured.json"), errors = folder.file("errors");
-  const map::Ending ending =
-      map::run_guarded({request.program, map::environment_with({"--refrain:capture=" + file}),
-                        folder.file("output"), errors},
-                       request.timeout);
+  std::vector<std::string> flags = flags_of(request);
+  flags.push_back("--refrain:capture=" + file);
+  const map::Ending ending = map::run_guarded(
+      {request.program, map::environment_with(flags), folder.file("output"), errors},
+      request.timeout);
   const std::string& name = request.program.front();
   if (ending.is_late)
     throw Error(name + " took longer than --timeout allows, while it was captured");
   if (ending.status != 0)
-    throw Error(fmt::format("{} ended without success, while it was captured: {}", name,
-                            JsonFile::read(errors, "standard error")));
+    throw Error(fmt::format(
+        "{} ended without success, while it was captured (--capture takes another run): {}", name,
+        JsonFile::read(errors, "standard error")));
   if (!fs::exists(file) || fs::file_size(file) == 0)
     throw Error(name + " has written no captured program: is it one of Refrain?");
+  // A run that takes so much longer hangs, or is of no use.
+  if (request.timeout == 0) request.timeout = 10 + 10 * ending.seconds;
   return capture::load(file);
 }
 
@@ -255,6 +272,7 @@ struct Search {
   map_search::Options options;
   map_search::Space space;
   std::optional<map_search::Database> database;
+  std::function<void(const map_search::Progress&)> simulating;  ///< before runs decide
 };
 
 map_search::Result by_simulation(const capture::Program& program, const Machine& machine,
@@ -269,35 +287,16 @@ map_search::Result by_simulation(const capture::Program& program, const Machine&
   options.final_runs = 0;
   if (request.simulate_first) {
     options.finalists = request.candidates;
-    options.limits.progress = nullptr;  // the course is that of the runs
+    options.limits.progress = search.simulating;  // the course is that of the runs
   }
   return map_search::search(
       search.space, evaluator,
       search.database && !request.simulate_first ? &*search.database : nullptr, options);
 }
 
-/// Runs decide among these.
-map_search::Result among(const std::vector<map_search::Candidate>& candidates,
-                         map_search::Evaluator& evaluator, Search& search) {
-  map_search::Database* const database = search.database ? &*search.database : nullptr;
-  const map_search::Options& options = search.options;
-  map_search::Evaluations evaluations(search.space, evaluator, database, options.limits);
-  map_search::Result result;
-  evaluations.evaluate(map_search::starting_point(search.space));
-  for (const map_search::Candidate& candidate : candidates) evaluations.evaluate(candidate.mapping);
-  result.start = evaluations.measured(map_search::starting_point(search.space));
-  result.finalists = evaluations.best(options.finalists);
-  if (options.final_runs > 0 && !evaluations.stopped())
-    result.finalists = evaluations.compare(result.finalists, options.final_runs);
-  result.failures = evaluations.failures();
-  result.counts = evaluations.counts();
-  result.spent = evaluations.spent();
-  result.size = map_search::size(search.space);
-  return result;
-}
-
 map_search::Result by_runs(const capture::Program& program, const Machine& machine,
-                           const Request& request, Search& search, const TemporaryFolder& folder) {
+                           const Request& request, Search& search,
+                           const map::TemporaryFolder& folder) {
   std::set<std::string> tasks;
   for (const map_search::Task& task : search.space.tasks) tasks.insert(task.name);
   for (const capture::Call& call : program.calls)
@@ -306,30 +305,82 @@ map_search::Result by_runs(const capture::Program& program, const Machine& machi
                         [&](const map_search::Mapping& mapping) {
                           return map::mapping_file(search.space, mapping, "proposed");
                         },
-                        tasks, {request.timeout, folder.file("runs")});
-  if (!request.simulate_first)
-    return map_search::search(search.space, runs, search.database ? &*search.database : nullptr,
-                              search.options);
-  return among(by_simulation(program, machine, request, search).finalists, runs, search);
+                        tasks,
+                        {.timeout = request.timeout,
+                         .folder = folder.file("runs"),
+                         .flags = flags_of(request),
+                         .tasks_launch_others = std::ranges::any_of(
+                             program.tasks, [](const auto& task) { return task.launches; })});
+  if (request.simulate_first) {
+    const map_search::Result proposed = by_simulation(program, machine, request, search);
+    search.options.algorithm = Algorithm::given;
+    for (const map_search::Candidate& candidate : proposed.finalists)
+      search.options.given.push_back(candidate.mapping);
+    search.options.limits.budget = std::max(0.0, search.options.limits.budget - proposed.spent);
+  }
+  return map_search::search(search.space, runs, search.database ? &*search.database : nullptr,
+                            search.options);
+}
+
+std::uint64_t hash_of(const std::string& text) { return hash_bytes(text.data(), text.size()); }
+
+/// Measurements of another command, or of simulations with other costs, are of no use.
+std::string evaluated_by(const Request& request, const Machine& machine) {
+  std::string all = machine::to_json(machine);
+  if (!request.costs.empty()) all += JsonFile::read(request.costs, "costs");
+  if (!request.simulate.empty()) return fmt::format(", simulated, {:016x}", hash_of(all));
+  std::ifstream program(request.program.front(),
+                        std::ios::binary);  // of one in PATH, the name alone
+  all.append(std::istreambuf_iterator(program), {});
+  for (const std::string& word : request.program) (all += '\0') += word;
+  return fmt::format(", run, {:016x}", hash_of(all));
+}
+
+/// Others than ccd and cd end when all mappings were run.
+void check_size(const map_search::Options& options, const map_search::Space& space) {
+  if (map_search::size(space) <= 1)
+    throw InputError(
+        "there is nothing to choose: the tasks have one kind of processors here, and their data "
+        "one kind of memory; "
+        "--simulate MACHINE and --machine describe others, such as emulated:gpus=1");
+  constexpr double kMost = 1 << 20;
+  if (options.algorithm == Algorithm::ccd || options.algorithm == Algorithm::cd ||
+      std::isfinite(options.limits.budget) || map_search::size(space) <= kMost)
+    return;
+  throw InputError(
+      fmt::format("--algorithm: there are {:.2g} mappings, which takes too long; expected a "
+                  "--budget, fewer --tasks, ccd or cd",
+                  map_search::size(space)));
 }
 
 std::string json_of(const Search& search, const map_search::Result& result) {
   using Json = nlohmann::ordered_json;
   const map_search::Objective objective = search.options.limits.objective;
   const map_search::Counts& counts = result.counts;
-  Json json{{"tasks", search.space.tasks.size()},
+  Json json{{"program", search.space.program},
+            {"objective", objective == map_search::Objective::time ? "seconds" : "bytes"},
+            {"tasks", search.space.tasks.size()},
             {"arguments", search.space.arguments.size()},
             {"mappings", result.size},
             {"proposed", counts.proposed},
             {"evaluated", counts.evaluated},
             {"failed", counts.failed},
             {"runs", counts.runs},
-            {"seconds", result.spent}};
+            {"seconds", result.spent},
+            {"end", result.end == map_search::End::done     ? "done"
+                    : result.end == map_search::End::budget ? "budget"
+                                                            : "stopped"}};
   if (result.start) json["start"] = result.start->measured.value(objective);
   json["best"] = Json::array();
   for (const map_search::Candidate& candidate : result.finalists)
     json["best"].push_back(Json{{"value", candidate.measured.value(objective)},
+                                {"spread", candidate.measured.seconds.spread},
                                 {"mapping", map_search::text(search.space, candidate.mapping)}});
+  json["failures"] = Json::array();
+  for (const map_search::Candidate& failure : result.failures)
+    json["failures"].push_back(Json{{"outcome", map_search::name(failure.measured.outcome)},
+                                    {"text", failure.measured.text},
+                                    {"mapping", map_search::text(search.space, failure.mapping)}});
   return json.dump(2) + "\n";
 }
 
@@ -354,7 +405,7 @@ void write_results(const Request& request, const Search& search, const map_searc
         "picture of the search");
 }
 
-void find_mapping(const Request& request) {
+void find_mapping(Request& request) {
   Search search;
   map_search::Options& options = search.options;
   options.algorithm = algorithm_of(request);
@@ -373,24 +424,25 @@ void find_mapping(const Request& request) {
   const bool simulates = !request.simulate.empty();
   if (simulates && request.simulate_first)
     throw InputError("--simulate and --simulate-first: expected one of them");
-  if (!simulates && request.program.empty())
-    throw InputError("a program is needed, or --simulate MACHINE");
+  if (request.program.empty() && (request.capture.empty() || !simulates))
+    throw InputError(
+        "a program is needed: refrain map PROGRAM ARGS...; --simulate takes one by --capture FILE, "
+        "too");
   if (!request.output.empty()) fs::create_directories(request.output);
-  if (!request.machine.empty()) {
-    const char* const before = std::getenv("REFRAIN_ARGS");
-    const std::string all = (before != nullptr ? std::string(before) + " " : "") +
-                            "--refrain:machine " + request.machine;
-    setenv("REFRAIN_ARGS", all.c_str(), 1);
-  }
 
   std::optional<Machine> described;
   if (simulates) described = machine::load(request.simulate);
-  const TemporaryFolder folder;
+  const map::TemporaryFolder folder(fs::temp_directory_path(), "refrain-map");
+  stop_when_told();
   const capture::Program program = program_of(request, folder);
+  if (stopped != 0) throw Error("stopped before the search");
+  if (!simulates && !request.machine.empty()) described = machine::load(request.machine);
   const Machine machine =
       described ? *described
                 : machine::parse_json(program.machine, "the machine of the captured run");
   search.space = map::search_space(program, machine, request.tasks);
+  search.space.program += evaluated_by(request, machine);
+  check_size(options, search.space);
   if (options.distributions == map_search::Distributions::all)
     search.space.distributions.emplace_back("cyclic");
   std::string database = request.database;
@@ -405,10 +457,8 @@ void find_mapping(const Request& request) {
     course.note(progress);
     line.show(progress);
   };
+  search.simulating = [&](const map_search::Progress& progress) { line.show(progress); };
   options.limits.stop = [] { return stopped != 0; };
-  const auto stop = [](int) { stopped = 1; };
-  std::signal(SIGINT, stop);
-  std::signal(SIGTERM, stop);
   const map_search::Result result = simulates ? by_simulation(program, machine, request, search)
                                               : by_runs(program, machine, request, search, folder);
   line.end();
@@ -425,23 +475,28 @@ void find_mapping(const Request& request) {
 void add_map_command(CLI::App& tool, const std::vector<std::string>& command) {
   CLI::App* found = tool.add_subcommand(
       "map", "Find a mapping under which a program is fast: by running it, or by simulating it");
+  found->footer("refrain map [OPTIONS] PROGRAM ARGS...");
   auto request = std::make_shared<Request>();
   found->add_option("--algorithm", request->algorithm,
                     "ccd, cd, ensemble, random, annealing or exhaustive (ccd)");
   found->add_option("--budget", request->budget,
                     "time for the search, such as 10m (until it ends)");
-  found->add_option("--runs", request->runs, "of each mapping (7)")->check(CLI::PositiveNumber);
+  found->add_option("--runs", request->runs, "of each mapping (7)")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
   found->add_option("--final", request->final,
                     "best mappings that are compared at the end, and runs of each (5x30)");
-  found->add_option("--rotations", request->rotations, "of ccd (5)")->check(CLI::PositiveNumber);
+  found->add_option("--rotations", request->rotations, "of ccd (5)")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
   found->add_option("--simulate", request->simulate,
                     "a machine: nothing is run, all is simulated on it");
   found
       ->add_option("--candidates", request->candidates,
                    "mappings that simulations propose with --simulate-first (20)")
-      ->check(CLI::PositiveNumber);
-  found->add_option("--timeout", request->timeout, "seconds that a run may take (no limit)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
+  found
+      ->add_option("--timeout", request->timeout,
+                   "seconds that a run may take (10 more than ten times as long as the first)")
+      ->check(CLI::Range(0.0, 1e9));
   found->add_flag("--simulate-first", request->simulate_first, "simulations propose, runs decide");
   found->add_option("--capture", request->capture, "a captured program, in place of a first run");
   found->add_option("--machine", request->machine, "on which the program runs (this one)");

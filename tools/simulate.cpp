@@ -23,7 +23,13 @@ void print_simulation(Request& request) {
   const capture::Program program = capture::load(request.file);
   if (!request.machine.empty()) request.simulation.machine = machine::load(request.machine);
   request.simulation.options.tracing = !request.no_tracing;
-  const simulate::Outcome outcome = simulate::simulate(program, request.simulation);
+  const simulate::Outcome outcome = [&] {
+    try {
+      return simulate::simulate(program, request.simulation);
+    } catch (const InputError&) { throw; } catch (const Error& error) {
+      throw Error(request.file + ": " + error.what());
+    }
+  }();
   const std::string text = request.json ? to_json(outcome) : to_text(outcome);
   std::fputs(text.c_str(), stdout);
 }

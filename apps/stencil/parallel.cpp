@@ -24,13 +24,16 @@ std::ptrdiff_t row_stride(const Accessor& a) {
   return a.stride(0) / static_cast<std::ptrdiff_t>(sizeof(double));
 }
 
+void check_order(bool is_c) {
+  if (!is_c) throw std::runtime_error("the stencil wants instances in C order");
+}
+
 // `out` covers the tile's points at least R away from the boundary, `in` those and R more around.
 template <int R>
 void star_tile(const ReadWrite<double, 2>& out, const Read<double, 2>& in) {
   const Rect2& tile = out.domain().bounds();
   if (tile.empty()) return;
-  if (!out.contiguous_rows() || !in.contiguous_rows())
-    throw std::runtime_error("the stencil wants instances in C order");
+  check_order(out.contiguous_rows() && in.contiguous_rows());
   const Coord width = tile.hi[1] - tile.lo[1] + 1;
   double* out_row = out.pointer(tile.lo);
   const double* in_row = in.pointer(tile.lo);
@@ -42,6 +45,7 @@ void star_tile(const ReadWrite<double, 2>& out, const Read<double, 2>& in) {
 }
 
 void increment_tile(const ReadWrite<double, 2>& in) {
+  check_order(in.contiguous_rows());
   const Rect2& tile = in.domain().bounds();
   double* row = in.pointer(tile.lo);
   for (Coord i = tile.lo[0]; i <= tile.hi[0]; ++i, row += row_stride(in))

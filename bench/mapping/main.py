@@ -29,7 +29,6 @@ ROUNDS, ROUNDS_ALL = 5, 15
 MAPPINGS, MAPPINGS_ALL = 2, 5
 MACHINES = {
     "gpu1": "emulated:cpus=1,gpus=1,framebuffer=512MiB,pinned=512MiB",
-    "cpu2": "emulated:cpus=2",
 }
 # Of each application: its machine, what all sizes share, and of each size its name, its flags and its iterations.
 APPLICATIONS = {

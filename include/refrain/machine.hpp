@@ -66,8 +66,7 @@ struct Processor {
   double flops = 0;
   /// Bytes per second at which its tasks read and write each of `memories`, in that order; empty: not known.
   std::vector<double> bandwidths = {};
-  /// Seconds between a task being ready, while the processor is idle, and its begin: the launch of a GPU's
-  /// kernel, for example.
+  /// Seconds that a task takes beyond its body, each time: the launch of a GPU's kernel, for example.
   double launch_seconds = 0;
 };
 

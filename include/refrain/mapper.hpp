@@ -63,10 +63,11 @@ struct MappingInput {
   const Machine* machine = nullptr;
 };
 
-/// What happens where a memory has no room for a new instance. What the present point task uses never gives way.
+/// What gives way where a memory has no room for a new instance, before the next memory of the list is tried: what was
+/// used longest ago, but nothing that the present point task uses.
 enum class WhenFull : std::uint8_t {
-  evict,  ///< what was used longest ago gives way, before the next memory is tried
-  next,  ///< so does what is valid elsewhere, too; then the next is tried; as with evict, where all of them are full
+  evict,  ///< any instance
+  next,  ///< instances whose values are valid elsewhere, too; any, only after all memories were tried
 };
 
 /// Where one argument's instance should be.

@@ -11,6 +11,11 @@ namespace refrain::analysis {
 
 namespace {
 
+/// Whether an instance has values of the set that are valid nowhere else.
+bool is_only_one(const EquivalenceSet& set, const Use& use) {
+  return use.valid && !set.fill && std::ranges::count(set.uses, true, &Use::valid) == 1;
+}
+
 [[noreturn]] void fail_no_values(const FieldState& field, const Origin& origin) {
   throw UsageError(describe(origin) + field.describe() +
                    " has no values to read: it was detached and not written since");
@@ -250,11 +255,6 @@ Instance* Analysis::make_instance(FieldState& field, const data::IndexSpaceRef& 
   if (made == nullptr) return nullptr;
   if (info != nullptr) made->made_by = exec::operation_name(info, kind);
   return &field.add_instance(std::move(made));
-}
-
-/// Whether an instance has values of the set that are valid nowhere else.
-bool is_only_one(const EquivalenceSet& set, const Use& use) {
-  return use.valid && !set.fill && std::ranges::count(set.uses, true, &Use::valid) == 1;
 }
 
 // Values that are valid nowhere else are copied to the instance refuge(), which may be null: then false.

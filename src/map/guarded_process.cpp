@@ -64,7 +64,10 @@ class Guarded {
     group_ = ::fork();
     const int error = errno;
     if (group_ == 0) {
-      ::close(pipe_[1]);
+      // What other calls have open, and the program's files, are not to stay open with the guard.
+      const auto end = static_cast<unsigned>(pipe_[0]);
+      if (end > 3) ::close_range(3, end - 1, 0);
+      ::close_range(end + 1, ~0U, 0);
       guard(pipe_[0], limit);
     }
     ::close(pipe_[0]);

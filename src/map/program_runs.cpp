@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <system_error>
@@ -19,6 +20,7 @@
 #include "base/json.hpp"
 #include "base/new_file.hpp"
 #include "map/guarded_process.hpp"
+#include "map/temporary_folder.hpp"
 #include "mapping/mapping_file.hpp"
 #include "refrain/error.hpp"
 
@@ -41,33 +43,21 @@ constexpr std::string_view kNoSuchTask = "no task is called";
 /// The files of one run.
 class RunFolder {
  public:
-  explicit RunFolder(const std::string& folder)
-      : path_((fs::absolute(folder) / "run.XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr)
-      throw Error("no folder can be made in '" + folder +
-                  "' for a run of the program: " + std::generic_category().message(errno));
-  }
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
-  ~RunFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string mapping() const { return path_ + "/mapping.json"; }
-  [[nodiscard]] std::string statistics() const { return path_ + "/statistics.json"; }
+  explicit RunFolder(const std::string& folder) : folder_(folder, "run") {}
+  [[nodiscard]] const std::string& path() const { return folder_.path(); }
+  [[nodiscard]] std::string mapping() const { return folder_.file("mapping.json"); }
+  [[nodiscard]] std::string statistics() const { return folder_.file("statistics.json"); }
   [[nodiscard]] std::vector<std::string> flags() const {
     return {fmt::format("{}={}", kFlags[0], mapping()),
             fmt::format("{}={}", kFlags[1], statistics()),
             fmt::format("{}={}", kFlags[2], mapped())};
   }
-  [[nodiscard]] std::string mapped() const { return path_ + "/mapped.json"; }
-  [[nodiscard]] std::string output() const { return path_ + "/output.txt"; }
-  [[nodiscard]] std::string errors() const { return path_ + "/errors.txt"; }
+  [[nodiscard]] std::string mapped() const { return folder_.file("mapped.json"); }
+  [[nodiscard]] std::string output() const { return folder_.file("output.txt"); }
+  [[nodiscard]] std::string errors() const { return folder_.file("errors.txt"); }
 
  private:
-  std::string path_;
+  const TemporaryFolder folder_;
 };
 
 /// At most so many bytes of a text, which is cut between characters.
@@ -143,14 +133,11 @@ const std::string* only_in(const std::set<std::string>& one, const std::set<std:
   return found == one.end() ? nullptr : &*found;
 }
 
-/// A run that ended with success.
-Run succeeded(const RunFolder& files, const std::set<std::string>& tasks) {
-  for (const std::string& report : {files.statistics(), files.mapped()})
-    if (!fs::exists(report))
-      return {Outcome::no_output, 0, 0, 0,
-              "it ended well, and has written no statistics; is it a program of Refrain?"};
+/// What the reports of a run say. Throws InputError where they are damaged.
+Run told_by_reports(const RunFolder& files, const std::set<std::string>& tasks,
+                    bool launch_others) {
   const std::set<std::string> launched = tasks_in(files.mapped());
-  if (const std::string* name = only_in(launched, tasks))
+  if (const std::string* name = launch_others ? nullptr : only_in(launched, tasks))
     return {Outcome::changed, 0, 0, 0, fmt::format("it launched another task, '{}'", *name)};
   if (const std::string* name = only_in(tasks, launched))
     return {Outcome::changed, 0, 0, 0, fmt::format("it did not launch the task '{}'", *name)};
@@ -161,6 +148,19 @@ Run succeeded(const RunFolder& files, const std::set<std::string>& tasks) {
   for (const JsonNode& link : file.root().at("links").as_array())
     run.bytes += static_cast<std::uint64_t>(link.at("bytes").as_integer(0, most));
   return run;
+}
+
+/// A run that ended with success.
+Run succeeded(const RunFolder& files, const std::set<std::string>& tasks, bool launch_others) {
+  for (const std::string& report : {files.statistics(), files.mapped()})
+    if (!fs::exists(report))
+      return {Outcome::no_output, 0, 0, 0,
+              "it ended well, and has written no statistics; is it a program of Refrain?"};
+  try {
+    return told_by_reports(files, tasks, launch_others);
+  } catch (const InputError& error) {
+    return {Outcome::no_output, 0, 0, 0, "its reports are damaged: " + told(error.what(), files)};
+  }
 }
 
 }  // namespace
@@ -188,14 +188,15 @@ ProgramRuns::ProgramRuns(std::vector<std::string> command, MappingText mapping_t
 Run ProgramRuns::run(const map_search::Mapping& mapping) {
   const RunFolder files(options_.folder);
   write_file(files.mapping(), "mapping", mapping_text_(mapping));
-  const Ending ending =
-      run_guarded({command_, environment_with(files.flags()), files.output(), files.errors()},
-                  options_.timeout);
+  std::vector<std::string> flags = options_.flags;
+  std::ranges::copy(files.flags(), std::back_inserter(flags));
+  const Ending ending = run_guarded(
+      {command_, environment_with(flags), files.output(), files.errors()}, options_.timeout);
   Run run;
   if (ending.is_late)
     run = {Outcome::timeout, 0, 0, 0,
            fmt::format("it took longer than {:g} s, and was ended", options_.timeout)};
-  else if (ending.status == 0) run = succeeded(files, tasks_);
+  else if (ending.status == 0) run = succeeded(files, tasks_, options_.tasks_launch_others);
   else run = failed(ending.status, Errors(files));
   run.cost = ending.seconds;
   return run;

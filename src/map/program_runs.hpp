@@ -20,7 +20,9 @@ struct ProgramRunsOptions {
   /// Seconds on the clock that a run may take, its start included; 0: no limit. A program that goes on is told to end,
   /// and a second later it is killed.
   double timeout = 0;
-  std::string folder;  ///< for the files of a run; it is made where there is none
+  std::string folder;                   ///< for the files of a run; it is made where there is none
+  std::vector<std::string> flags = {};  ///< of the runtime, for each run
+  bool tasks_launch_others = false;     ///< whose names are not known
 };
 
 class ProgramRuns final : public map_search::Evaluator {
@@ -39,7 +41,7 @@ class ProgramRuns final : public map_search::Evaluator {
   ///
   /// A run that ends without success is out_of_memory or invalid where its standard error says so, by an error of the
   /// runtime that there is no memory, or by one that names the mapping file; else it is crashed. It is changed where other
-  /// tasks were launched than `tasks`.
+  /// tasks were launched than `tasks`, of which all have to be.
   ///
   /// Throws Error where no run can succeed: the program cannot be started, a file cannot be written.
   map_search::Run run(const map_search::Mapping& mapping) override;

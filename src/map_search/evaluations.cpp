@@ -38,10 +38,12 @@ double Evaluations::evaluate(const Mapping& mapping) {
   return value(measured_.back());
 }
 
-bool Evaluations::over() {
+bool Evaluations::stopping() {
   stopped_ = stopped_ || (limits_.stop && limits_.stop());
-  return stopped_ || spent_ >= limits_.budget;
+  return stopped_;
 }
+
+bool Evaluations::over() { return stopping() || spent_ >= limits_.budget; }
 
 std::optional<Candidate> Evaluations::measured(const Mapping& mapping) const {
   const auto found = known_.find(mapping);
@@ -59,7 +61,8 @@ Measurement Evaluations::measure(const Mapping& mapping) {
   const std::string name = text(space_, mapping);
   const std::vector<Run> before = recorded(name, Phase::search);
   std::vector<Run> runs;
-  while (runs.size() < limits_.runs && (runs.empty() || runs.back().outcome == Outcome::ok)) {
+  while (runs.empty() ||
+         (runs.size() < limits_.runs && !stopping() && runs.back().outcome == Outcome::ok)) {
     runs.push_back(run(mapping, name, Phase::search, before, runs.size()));
     spent_ += runs.back().cost;
   }
@@ -108,14 +111,17 @@ std::vector<Candidate> Evaluations::compare(const std::vector<Candidate>& candid
     finalists.push_back({candidate.mapping, std::move(name), std::move(before), {}});
   }
   for (std::size_t number = 0; number < runs; ++number)
-    for (Finalist& finalist : finalists)
+    for (Finalist& finalist : finalists) {
+      if (stopping()) return candidates;
       if (finalist.runs.empty() || finalist.runs.back().outcome == Outcome::ok)
         finalist.runs.push_back(
             run(finalist.mapping, finalist.name, Phase::final, finalist.before, number));
+    }
   std::vector<Candidate> compared;
   for (Finalist& finalist : finalists) {
     Candidate candidate{std::move(finalist.mapping), measurement(finalist.runs)};
     const bool works = candidate.measured.outcome == Outcome::ok;
+    if (!works) ++counts_.failed;
     (works ? compared : failures_).push_back(std::move(candidate));
   }
   std::ranges::stable_sort(compared, {}, [&](const Candidate& one) { return value(one); });

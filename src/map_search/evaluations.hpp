@@ -27,7 +27,7 @@ struct Counts {
   std::size_t repeated = 0;   ///< known already
   std::size_t invalid = 0;    ///< not executable: never run
   std::size_t evaluated = 0;  ///< different mappings that were run
-  std::size_t failed = 0;     ///< of those evaluated
+  std::size_t failed = 0;     ///< of those evaluated, in the final comparison, too
   std::size_t runs = 0;       ///< made by this search
   std::size_t recorded = 0;   ///< found in the database
 };
@@ -54,7 +54,7 @@ struct Limits {
   Objective objective = Objective::time;
   std::function<void(const Progress&)> progress;  ///< called before each run that is made
   std::function<bool()>
-      stop;  ///< asked before each mapping; true ends the search as if the budget were spent
+      stop;  ///< asked before each run; true ends the search as if the budget were spent
 };
 
 class Evaluations {
@@ -74,6 +74,8 @@ class Evaluations {
   [[nodiscard]] bool complete() const;
   /// `stop` said so.
   [[nodiscard]] bool stopped() const { return stopped_; }
+  /// Asks it.
+  bool stopping();
 
   /// The best mappings that work, the best first; of equal ones the one that was found first.
   [[nodiscard]] std::vector<Candidate> best(std::size_t count) const;

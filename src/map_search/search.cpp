@@ -27,7 +27,26 @@ void run(const Space& space, Evaluations& evaluations, const Options& options) {
     case Algorithm::random: return ask_for(random_search(space));
     case Algorithm::annealing: return ask_for(annealing(space));
     case Algorithm::exhaustive: return exhaust(space, evaluations);
+    case Algorithm::given:
+      evaluations.evaluate(starting_point(space));
+      for (const Mapping& mapping : options.given) evaluations.evaluate(mapping);
+      return;
   }
+}
+
+/// The starting point takes part: what is called best is never slower than it was in the same comparison.
+void compare(Evaluations& evaluations, std::size_t runs, Result& result) {
+  const auto is_start = [&](const Candidate& candidate) {
+    return result.start && candidate.mapping == result.start->mapping;
+  };
+  std::vector<Candidate> finalists = result.finalists;
+  if (result.start && result.start->measured.outcome == Outcome::ok &&
+      std::ranges::none_of(finalists, is_start))
+    finalists.push_back(*result.start);
+  result.finalists = evaluations.compare(finalists, runs);
+  if (evaluations.stopped()) result.end = End::stopped;
+  const auto start = std::ranges::find_if(result.finalists, is_start);
+  if (start != result.finalists.end()) result.start = *start;
 }
 
 }  // namespace
@@ -48,7 +67,7 @@ Result search(const Space& whole, Evaluator& evaluator, Database* database,
   result.start = evaluations.measured(starting_point(space));
   result.finalists = evaluations.best(std::max<std::size_t>(1, options.finalists));
   if (result.end != End::stopped && options.finalists > 0 && options.final_runs > 0)
-    result.finalists = evaluations.compare(result.finalists, options.final_runs);
+    compare(evaluations, options.final_runs, result);
   result.failures = evaluations.failures();
   result.counts = evaluations.counts();
   result.spent = evaluations.spent();

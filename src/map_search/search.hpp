@@ -21,6 +21,7 @@ enum class Algorithm : std::uint8_t {
   random,      ///< each mapping drawn alone
   annealing,   ///< simulated annealing
   exhaustive,  ///< all mappings
+  given,       ///< Options::given, after the starting point
 };
 
 enum class Distributions : std::uint8_t {
@@ -32,25 +33,27 @@ struct Options {
   Algorithm algorithm = Algorithm::ccd;
   /// Without a bound of the budget, ccd and cd end by themselves; the others when all mappings were run.
   Limits limits;
-  std::size_t rotations = 5;  ///< of ccd
+  std::size_t rotations = 5;   ///< of ccd
+  std::vector<Mapping> given;  ///< mappings that somebody else proposes
   Distributions distributions = Distributions::leader_blocked;
-  std::uint64_t seed = 1;                      ///< of ensemble, random and annealing
-  std::size_t finalists = 5, final_runs = 30;  ///< with 0 of either, the search alone decides
+  std::uint64_t seed = 1;  ///< of ensemble, random and annealing
+  /// The best ones and the starting point run again, in turns. With 0 of either, the search alone decides.
+  std::size_t finalists = 5, final_runs = 30;
 };
 
 /// Why a search ended.
 enum class End : std::uint8_t {
   done,     ///< the algorithm came to its end
   budget,   ///< the budget was spent before
-  stopped,  ///< `Limits::stop` said so; there were no final runs
+  stopped,  ///< `Limits::stop` said so; there were no final runs, or not all
 };
 
 struct Result {
   /// The best mappings, the best first: by the final runs, or by those of the search where there were no final ones.
   /// Empty where no mapping works; `failures` says why.
   std::vector<Candidate> finalists;
-  /// The starting point, which every algorithm but the exhaustive one tries first; as the search measured it. None where
-  /// it was not run.
+  /// The starting point, which every algorithm but the exhaustive one tries first; by the final runs, where there were
+  /// any. None where it was not run.
   std::optional<Candidate> start;
   std::vector<Candidate>
       failures;  ///< mappings that failed, in the order in which they were found out

@@ -47,6 +47,14 @@ ProcessorId deal(const MappingInput& input, std::span<const ProcessorId> process
   return processors[static_cast<std::size_t>(Wide{input.rank} * processors.size() / points)];
 }
 
+/// Whether the pieces of all points of the launch take a hundredth of the memory at most.
+bool is_small(const MappingInput& input, const MappingArgument& argument, const Memory& memory) {
+  const double bytes = static_cast<double>(argument.points) *
+                       static_cast<double>(argument.value_size) *
+                       static_cast<double>(argument.partitioned ? input.points : 1);
+  return bytes * 100 <= static_cast<double>(memory.capacity);
+}
+
 // The answer comes filled in by the default rules, and stays as it is.
 class DefaultMapper final : public Mapper {
  public:
@@ -64,14 +72,17 @@ void map_by_default(const MappingInput& input, std::span<const ProcessorKind> bo
   output.priority = 0;
 
   ArgumentMapping answer;
-  // A node of several, as a simulation has them, holds its part.
-  const bool whole = !traits.is_device && machine.ranks() == 1;
-  answer.layout.extent = whole ? Extent::whole : Extent::exact;
+  answer.layout.extent = traits.is_device ? Extent::exact : Extent::whole;
   for (const MemoryKind wanted : traits.memories)
     if (const auto memory = machine.nearest(output.processor, wanted);
         memory && (traits.is_device || answer.memories.empty()))
       answer.memories.push_back(*memory);
   output.arguments.assign(input.arguments.size(), answer);
+  // Of several nodes, as a simulation has them, each holds what its shard uses: a part, where all of it has no room.
+  if (answer.layout.extent == Extent::whole && machine.ranks() > 1)
+    for (std::size_t i = 0; i < input.arguments.size(); ++i)
+      if (!is_small(input, input.arguments[i], machine.memory(answer.memories.front())))
+        output.arguments[i].layout.extent = Extent::exact;
 }
 
 std::unique_ptr<Mapper> make_mapper(const std::string& name) {

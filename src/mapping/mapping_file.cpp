@@ -345,8 +345,12 @@ void MappingFile::check_tasks(std::span<const std::string> known) const {
 }
 
 std::string MappingFile::unused() const {
+  // A place takes as long to find as the file is long.
+  constexpr std::size_t kMost = 20;
   std::string text;
-  const auto note = [&text](const JsonNode& node, const std::string& what) {
+  std::size_t count = 0;
+  const auto note = [&](const JsonNode& node, const std::string& what) {
+    if (++count > kMost) return;
     try {
       node.fail("{}", what);
     } catch (const InputError& error) { text += std::string(error.what()) + "\n"; }
@@ -360,6 +364,7 @@ std::string MappingFile::unused() const {
       if (!argument->has_applied.load(std::memory_order_relaxed))
         note(argument->node, "this has applied to no argument");
   }
+  if (count > kMost) text += fmt::format("{}: so have {} more\n", name_, count - kMost);
   return text;
 }
 

@@ -332,6 +332,9 @@ void CaptureFile::program_call(const ProgramCall& told) {
   if (const std::uint64_t end = std::exchange(call_end_ns_, 0);
       told.kind == capture::CallKind::launch && end != 0)
     pauses_[number].add(0, now - end);
+  // These are told when they end.
+  if (told.kind == capture::CallKind::wait || told.kind == capture::CallKind::end_access)
+    call_end_ns_ = now;
   stream_.add(number);
   ++position_;
 }
@@ -349,6 +352,7 @@ void CaptureFile::ran(const BodyRun& body) {
 
 void CaptureFile::moved(const Move& move) {
   const std::lock_guard lock(mutex_);
+  if (closed_) return;
   moves_[move.kind].add(move.bytes, move.ns);
 }
 

@@ -203,8 +203,10 @@ Work CostModel::writing(const runtime::OperationDetail& operation,
   const Processor& cpu = machine_.processor(machine_.processors(ProcessorKind::cpu).front());
   const Processor& by = device != nullptr ? *device : cpu;
   Work work{.lane = device != nullptr ? lanes_.of(device->id) : memory.rank};
-  if (!by.bandwidths.empty())
-    work.seconds = static_cast<double>(operation.bytes) / by.bandwidths.front();
+  const auto at = std::ranges::find(by.memories, memory.id);
+  if (!by.bandwidths.empty() && at != by.memories.end())
+    work.seconds = static_cast<double>(operation.bytes) /
+                   by.bandwidths[static_cast<std::size_t>(at - by.memories.begin())];
   else if (!measured.empty()) work.seconds = capture::seconds_for(measured, operation.bytes);
   else work.seconds = machine_.copy_seconds(memory.id, memory.id, operation.bytes);
   work.seconds += by.launch_seconds + machine_.overheads().run;

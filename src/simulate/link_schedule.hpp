@@ -1,7 +1,8 @@
 #pragma once
-// The links of a simulated machine, and the adapters between its nodes: when a copy begins, and what they have done. A
-// copy waits for all links that it goes over, and between nodes for the adapters of both; then it keeps them busy for
-// latency + bytes/bandwidth of each. Owner: the thread of the simulation.
+// The links of a simulated machine, and the adapters between its nodes: when a copy begins, and what they have done.
+// Within a node a copy waits for the one or two links that it goes over, and between nodes for the adapters of both; then
+// it keeps each busy for its latency + bytes/bandwidth. A way of more links waits for nothing. Owner: the thread of the
+// simulation.
 
 #include <cstdint>
 #include <map>

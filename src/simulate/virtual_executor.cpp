@@ -54,8 +54,9 @@ VirtualExecutor::~VirtualExecutor() { background_.drop(); }
 
 void VirtualExecutor::issued(std::uint64_t operations) {
   const std::uint64_t analysed = std::exchange(analysed_, 0);
-  if (analysed == 0)
-    program_ += static_cast<double>(operations) * own_seconds(machine_.overheads().replay);
+  if (operations > analysed)
+    program_ +=
+        static_cast<double>(operations - analysed) * own_seconds(machine_.overheads().replay);
 }
 
 void VirtualExecutor::publish(Node& node, std::span<const exec::NodeRef> predecessors) {

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <random>
 #include <sstream>
+#include <string>
+#include <thread>
 
 #include "capture/captured_program.hpp"
 #include "refrain/refrain.hpp"
@@ -87,6 +91,37 @@ TEST(Capture, HasAllCallsAndTheTimesOfTasks) {
   });
   EXPECT_EQ(waits, 100U);
   EXPECT_EQ(launches, 201U);
+}
+
+// What the program does after it has waited, or after an access, is its own.
+TEST(Capture, HasTheTimesBetweenCalls) {
+  const TemporaryFolder folder;
+  Options options;
+  options.machine = "emulated:cpus=2";
+  options.capture = folder.path("program.json");
+  constexpr auto pause = std::chrono::milliseconds(5);
+  {
+    Runtime runtime(options);
+    runtime.run([&](Context& ctx) {
+      const auto region = ctx.region(Rect1{0, 9}, kX);
+      const Task after_wait{"after_wait", [](Read<double> x) { return x[0]; }};
+      const Task after_access{"after_access", [](Read<double> x) { return x[0]; }};
+      ctx.launch(after_access, region[kX]).wait();
+      std::this_thread::sleep_for(pause);
+      ctx.launch(after_wait, region[kX]).wait();
+      { ctx.access<Write>(region[kX])[0] = 1; }
+      std::this_thread::sleep_for(pause);
+      ctx.launch(after_access, region[kX]).wait();
+    });
+    runtime.write_reports();
+  }
+  const capture::Program program = capture::load(options.capture);
+  const double least = std::chrono::duration<double>(pause).count();
+  for (const std::string name : {"after_wait", "after_access"})
+    EXPECT_TRUE(std::ranges::any_of(program.calls, [&](const capture::Call& call) {
+      return call.kind == capture::CallKind::launch && program.tasks[call.task].name == name &&
+             call.pause >= least;
+    })) << name;
 }
 
 TEST(Capture, ALoopTakesAsManyBytesHoweverOftenItRuns) {
