@@ -33,6 +33,7 @@
 #include "map/search_space.hpp"
 #include "map/simulations.hpp"
 #include "map/temporary_folder.hpp"
+#include "map_search/diverse.hpp"
 #include "map_search/search.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
@@ -286,7 +287,7 @@ map_search::Result by_simulation(const capture::Program& program, const Machine&
   options.limits.runs = 1;
   options.final_runs = 0;
   if (request.simulate_first) {
-    options.finalists = request.candidates;
+    options.finalists = std::numeric_limits<std::size_t>::max();
     options.limits.progress = search.simulating;  // the course is that of the runs
   }
   return map_search::search(
@@ -314,7 +315,10 @@ map_search::Result by_runs(const capture::Program& program, const Machine& machi
   if (request.simulate_first) {
     const map_search::Result proposed = by_simulation(program, machine, request, search);
     search.options.algorithm = Algorithm::given;
-    for (const map_search::Candidate& candidate : proposed.finalists)
+    constexpr double kError = 0.1;  // of simulations (docs/mapping.md, Why it is right)
+    for (const map_search::Candidate& candidate :
+         map_search::diverse(search.space, proposed.finalists, request.candidates,
+                             search.options.limits.objective, kError))
       search.options.given.push_back(candidate.mapping);
     search.options.limits.budget = std::max(0.0, search.options.limits.budget - proposed.spent);
   }

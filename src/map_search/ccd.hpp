@@ -15,6 +15,8 @@ namespace refrain::map_search {
 /// `evaluate` (the paper's EvaluateMapping) says what a mapping is worth: less is better, infinity for one that fails or
 /// needs a variant that does not exist. It is called for each proposal, the starting point of section 4.1 first.
 ///
+/// Line 11 proposes the distributions of the space: a single task has one.
+///
 /// Of E edges, r E / (rotations - 1), rounded down, are pruned after rotation r. With one rotation there are no edges
 /// from the beginning: coordinate-wise descent, CD (section 4.1). A task that is put on another processor kind then
 /// takes along to its first memory kind what it could not address. `rotations`: at least one.

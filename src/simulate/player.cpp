@@ -15,14 +15,19 @@ using capture::CallKind, capture::kNone, capture::Number;
 
 namespace {
 
-/// Projection functions have no state but a number: which of the captured ones it is. They are kept for the process.
+/// Projection functions have no state but a number: which of the captured ones it is. They are kept for the process, once
+/// for all simulations of a captured program.
 class Projections {
  public:
   static Projection make(const capture::Projection& captured, const data::IndexSpaceRef& domain) {
     Projections& all = instance();
     const std::lock_guard lock(all.mutex_);
-    all.tables_.push_back({captured.colours, domain});
-    return Projection::function(captured.name, colour_of, all.tables_.size() - 1);
+    const auto same = std::ranges::find_if(all.tables_, [&](const Table& table) {
+      return table.domain == domain && table.colours == captured.colours;
+    });
+    const auto key = static_cast<std::uint64_t>(same - all.tables_.begin());
+    if (same == all.tables_.end()) all.tables_.push_back({captured.colours, domain});
+    return Projection::function(captured.name, colour_of, key);
   }
 
  private:

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "map_search/diverse.hpp"
 #include "map_search/synthetic.hpp"
 
 namespace refrain::map_search::test {
@@ -39,6 +40,54 @@ Run misbehaving(const Program& program, const Mapping& mapping) {
   if (hash % 2 == 0) return program.run(mapping);
   const auto outcome = static_cast<Outcome>(1 + hash / 2 % 6);
   return {outcome, 0, 0, 1, "it " + std::string(name(outcome))};
+}
+
+TEST(Diverse, AreTheBestAndThoseAsGoodThatDifferMost) {
+  const Program program = small_program();
+  Calls calls([&](const Mapping& mapping) { return program.run(mapping); });
+  Options options = options_of(Algorithm::exhaustive);
+  options.final_runs = 0;
+  options.finalists = 1000;
+  const std::vector<Candidate> all = search(program.space, calls, nullptr, options).finalists;
+  const auto value = [](const Candidate& candidate) {
+    return candidate.measured.value(Objective::time);
+  };
+  constexpr double error = 0.3;
+  const std::vector<Candidate> some = diverse(program.space, all, 5, Objective::time, error);
+  ASSERT_EQ(some.size(), 5u);
+  EXPECT_EQ(some[0].mapping, all[0].mapping);
+  for (std::size_t i = 1; i < some.size(); ++i) {
+    const auto nearest = [&](const Mapping& mapping) {
+      double least = 2;
+      for (std::size_t k = 0; k < i; ++k)
+        least = std::min(least, distance(program.space, mapping, some[k].mapping));
+      return least;
+    };
+    EXPECT_LE(value(some[i]), value(all[0]) * (1 + error));
+    for (const Candidate& other : all)
+      if (value(other) <= value(all[0]) * (1 + error)) {
+        EXPECT_GE(nearest(some[i].mapping), nearest(other.mapping));
+      }
+  }
+  // Where few are as good, the next ones follow.
+  const std::vector<Candidate> next = diverse(program.space, all, 5, Objective::time, 0);
+  ASSERT_EQ(next.size(), 5u);
+  EXPECT_EQ(diverse(program.space, all, 2000, Objective::time, error).size(), all.size());
+  EXPECT_TRUE(diverse(program.space, {}, 5, Objective::time, error).empty());
+}
+
+// What somebody else proposes is measured, and the starting point with it.
+TEST(Search, MeasuresWhatIsGiven) {
+  const Program program = small_program();
+  Calls calls([&](const Mapping& mapping) { return program.run(mapping); });
+  Options options = options_of(Algorithm::given);
+  Mapping other = first_mapping(program.space);
+  while (!executable(program.space, other) || other == starting_point(program.space))
+    ASSERT_TRUE(advance(program.space, other));
+  options.given = {other};
+  const Result result = search(program.space, calls, nullptr, options);
+  EXPECT_EQ(result.counts.evaluated, 2u);
+  EXPECT_EQ(result.finalists.size(), 2u);
 }
 
 TEST(Search, GoesOnWhateverTheProgramDoes) {
