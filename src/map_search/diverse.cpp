@@ -31,6 +31,7 @@ std::vector<Candidate> diverse(const Space& space, const std::vector<Candidate>&
     double nearest = std::numeric_limits<double>::infinity();  ///< distance to what was taken
   };
   std::vector<Left> left;
+  left.reserve(candidates.size());
   for (const Candidate& candidate : candidates) left.push_back({&candidate});
   const auto is_near = [&](const Left& each) {
     return each.candidate->measured.value(objective) <= most;

@@ -364,9 +364,9 @@ void ControlCheck::Shared::take_verdict(std::uint64_t comparison, Said said) {
   bool is_wrong = false;
   {
     const std::lock_guard held(lock);
-    Comparison& ended = open[comparison - compared];
-    ended.verdict = said.sum.differ != 0 ? Verdict::differ : Verdict::agree;
-    ended.proposals = std::move(said.proposals);
+    Comparison& told_of = open[comparison - compared];
+    told_of.verdict = said.sum.differ != 0 ? Verdict::differ : Verdict::agree;
+    told_of.proposals = std::move(said.proposals);
     for (; !open.empty() && open.front().verdict == Verdict::agree; ++compared) {
       known += open.front().calls;
       for (const Proposal& proposal : open.front().proposals) add(proposal);
