@@ -12,6 +12,7 @@
 
 #include "capture/captured_program.hpp"
 #include "refrain/refrain.hpp"
+#include "report/capture.hpp"
 #include "simulate/simulation.hpp"
 #include "support/settings.hpp"
 #include "support/temporary_folder.hpp"
@@ -137,6 +138,17 @@ TEST(Capture, IsShownToPeople) {
   EXPECT_TRUE(mentions(to_text(capture::parse(captured(10), "program.json")),
                        {"3 tasks", "task step (cpu)", "on a cpu:", "4 points, launched at",
                         "read       x", "read-write y", "stream", "step reduce wait add"}));
+}
+
+// Tasks of one name may do different things. What something else has held up does not count.
+TEST(Capture, TimesOfTwoKindsBothCount) {
+  runtime::DurationSamples samples;
+  for (int i = 0; i < 60; ++i) samples.add(8, 1'000 + i);
+  for (int i = 0; i < 40; ++i) samples.add(8, 30'000 + i);
+  samples.add(8, 10'000'000);
+  const capture::Costs costs = samples.costs();
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_NEAR(costs[0].mean, 12.6e-6, 0.1e-6);
 }
 
 TEST(Capture, TimesBetweenVolumesAreBetweenTimes) {
