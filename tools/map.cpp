@@ -180,7 +180,7 @@ std::string table(const map_search::Space& space, const map_search::Result& resu
       short_duration(result.spent));
   if (result.end == map_search::End::budget) text += "  the budget was spent before its end\n";
   if (result.end == map_search::End::stopped)
-    text += "  it was stopped; there were no final runs\n";
+    text += "  it was stopped; there were no final runs, or not all\n";
   std::map<map_search::Outcome, std::size_t> failures;
   for (const map_search::Candidate& failure : result.failures) ++failures[failure.measured.outcome];
   for (const auto& [outcome, count] : failures) {

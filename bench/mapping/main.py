@@ -109,7 +109,7 @@ class Case:
         self.told = json.loads(stats.read_text())
 
     def simulate(self, captured):
-        tool = [pathlib.Path(self.command[0]).parent / "refrain", "simulate", captured, "--machine", self.machine, "--json"]
+        tool = [self.command[0].parent / "refrain", "simulate", captured, "--machine", self.machine, "--json"]
         self.outcome = json.loads(run(tool + (["--mapping", self.mapping] if self.mapping else [])))
         timed = max(self.outcome["phases"], key=lambda phase: phase["tasks"])
         self.simulated = (timed["end"] - timed["begin"]) / self.iterations

@@ -159,8 +159,7 @@ ZERO_COPY = [{"task": "*", "processor": ["gpu", "cpu"], "arguments": [{"memories
 
 
 def memory(tables):
-    """Inputs that are larger than what fits the framebuffers, which are made smaller for it: smaller than what the mapping
-    needs that is found with all of them."""
+    """Inputs that do not fit: the framebuffers are smaller than what the mapping needs that is found with all of them."""
     rows = []
     for machine in ["shepard", "lassen"]:
         for name in ["stencil-large", "circuit-large", "s3d-large"]:
@@ -271,7 +270,8 @@ def first(tables):
         for _ in range(31):
             for each, seconds in times.items():
                 stats = tables.folder / "stats.json"
-                bench.run(command, machine=machine, mapping=tables.folder / f"{name}-{each}" / "best-mapping.json", stats=stats)
+                found = tables.folder / f"{name}-{each}" / "best-mapping.json"
+                bench.run(command, machine=machine, mapping=found, stats=stats)
                 seconds.append(json.loads(stats.read_text())["wall_ns"] * 1e-9)
         medians = {each: statistics.median(seconds) for each, seconds in times.items()}
         rows.append([name, ccd["evaluated"], ccd["runs"], candidates, simulated["runs"], f"{medians['ccd'] * 1e3:.2f}",
