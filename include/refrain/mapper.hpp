@@ -67,7 +67,8 @@ struct MappingInput {
 /// used longest ago, but nothing that the present point task uses.
 enum class WhenFull : std::uint8_t {
   evict,  ///< any instance
-  next,  ///< instances whose values are valid elsewhere, too; any, only after all memories were tried
+  next,  ///< instances whose values are valid elsewhere, too, unless a later memory of the list has one that serves;
+         ///< any, only after all memories were tried
 };
 
 /// Where one argument's instance should be.

@@ -211,22 +211,34 @@ Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& p
   const auto& all = field.instances().all();
   if (!all.empty() && all.front()->accumulator != nullptr) return *all.front();
   bool shortage = false;
-  for (const WhenFull when_full : {WhenFull::next, WhenFull::evict}) {
-    if (when_full == WhenFull::next && wanted.when_full != when_full) continue;
-    for (const MemoryId memory : wanted.memories) {
+  const auto first_of = [&](std::span<const MemoryId> memories, GivesWay gives_way) -> Instance* {
+    for (const MemoryId memory : memories) {
       Instance* const instance =
-          try_memory(field, points, memory, wanted.layout, origin, when_full, shortage);
+          try_memory(field, points, memory, wanted.layout, origin, gives_way, shortage);
       if (instance == nullptr) continue;
       if (memory != wanted.memories.front()) field.second_best();
-      return *instance;
+      return instance;
     }
+    return nullptr;
+  };
+  Instance* chosen = nullptr;
+  if (wanted.when_full == WhenFull::next) {
+    // For one that exists nothing gives way: else two that there is no room for would evict each other for ever.
+    const auto existing = std::ranges::find_if(wanted.memories, [&](MemoryId memory) {
+      return field.instances().find(points, memory, wanted.layout.order) != nullptr;
+    });
+    if (existing != wanted.memories.end())
+      chosen = first_of({wanted.memories.begin(), existing + 1}, std::nullopt);
+    if (chosen == nullptr) chosen = first_of(wanted.memories, WhenFull::next);
   }
-  fail_out_of_memory(field, points, wanted.memories, wanted.layout, origin);
+  if (chosen == nullptr) chosen = first_of(wanted.memories, WhenFull::evict);
+  if (chosen == nullptr) fail_out_of_memory(field, points, wanted.memories, wanted.layout, origin);
+  return *chosen;
 }
 
 Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& points,
                                MemoryId memory, const Layout& layout, const Origin& origin,
-                               WhenFull when_full, bool& shortage) {
+                               GivesWay gives_way, bool& shortage) {
   if (Instance* found = field.instances().find(points, memory, layout.order)) return found;
   if (layout.extent == Extent::whole && field.used() != nullptr) field.used()->widen(points);
   const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.extent() : points;
@@ -236,7 +248,7 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
     const data::InstanceLayout shape(*space, field.type().size, layout);
     if (!store_.memories().pool(memory).fits_ever(shape.bytes)) return nullptr;
     shortage = true;
-    if (!evict_one(memory, origin, when_full)) return nullptr;
+    if (!gives_way || !evict_one(memory, origin, *gives_way)) return nullptr;
   }
   if (state_log_ != nullptr) state_log_->made(*made, shortage);
   return made;

@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -145,8 +146,9 @@ class Analysis {
     WhenFull when_full = WhenFull::evict;
   };
   /// The instance for a field over `points` in the first of the memories that has room: an attached one, or the first
-  /// made that contains the points, or a new one (Extent::whole: of the field's extent). Throws OutOfMemory. An instance
-  /// that was used since begin_point() does not give way to it.
+  /// made that contains the points, or a new one (Extent::whole: of the field's extent). With WhenFull::next nothing gives
+  /// way where a later memory has one already. Throws OutOfMemory. An instance that was used since begin_point() does not
+  /// give way to it.
   Instance& instance_for(FieldState& field, const data::IndexSpaceRef& points, const Wanted& wanted,
                          const Origin& origin);
 
@@ -274,8 +276,10 @@ class Analysis {
   exec::Node& make_node(exec::NodeKind kind, void (*run)(exec::Node&, exec::Execution&),
                         const exec::NodeInfo* info, Payload payload);
   static void forget_complete(FoldGroup<exec::NodeRef>& group);
+  /// What may give way to a new instance; nothing: it has to fit beside what there is.
+  using GivesWay = std::optional<WhenFull>;
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
-                       const Layout& layout, const Origin& origin, WhenFull when_full,
+                       const Layout& layout, const Origin& origin, GivesWay gives_way,
                        bool& shortage);
   void retire(Instance& instance, std::vector<exec::NodeRef> users);
   bool evict_one(MemoryId memory, const Origin& origin, WhenFull when_full);

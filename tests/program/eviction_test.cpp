@@ -166,6 +166,11 @@ TEST(Eviction, MayComeAfterTheNextMemory) {
     }
     EXPECT_EQ(runtime.counters().evictions, 1U);
     EXPECT_EQ(runtime.counters().copies, copies);
+    // Nothing gives way to what is in pinned memory: it would come back, and something else would go, for ever.
+    EXPECT_EQ(ctx.access<Read>(first[number])[99], 99);
+    EXPECT_EQ(ctx.launch(look, second[number]).get(), 99);
+    EXPECT_EQ(runtime.counters().evictions, 1U);
+    ctx.launch(set, first[number]);
     ctx.launch(set, third[number]);  // all are full
     EXPECT_EQ(runtime.counters().evictions, 2U);
     for (const auto& each : {first, second, third})

@@ -124,23 +124,32 @@ int NaiveAnalysis::instance_for(const ResolvedArgument& argument,
       homes_[static_cast<std::size_t>(owned_by)].argument->privilege == Privilege::reduce)
     return homes_[static_cast<std::size_t>(owned_by)].instance;
   int found = -1;
-  for (const WhenFull when_full : {where.when_full, WhenFull::evict}) {
-    if (found < 0) found = try_memory(argument, where, where.memory, when_full);
-    for (const MemoryId other : where.others)
-      if (found < 0) {
-        found = try_memory(argument, where, other, when_full);
-        fell_back_ = true;
-      }
+  const auto try_all = [&](const std::vector<MemoryId>& memories,
+                           std::optional<WhenFull> gives_way) {
+    for (const MemoryId memory : memories) {
+      if (found >= 0) return;
+      found = try_memory(argument, where, memory, gives_way);
+      fell_back_ |= memory != where.memory;
+    }
+  };
+  std::vector<MemoryId> all{where.memory};
+  all.insert(all.end(), where.others.begin(), where.others.end());
+  if (where.when_full == WhenFull::next) {
+    for (std::size_t i = 0; i < all.size() && found < 0; ++i)
+      if (existing_in(argument, where, all[i]) >= 0)
+        try_all(std::vector(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i) + 1), {});
+    try_all(all, WhenFull::next);
   }
+  try_all(all, WhenFull::evict);
   REFRAIN_ASSERT(found >= 0, "system memory has room for random programs");
   instances_[static_cast<std::size_t>(found)].last_use = point_;
   return found;
 }
 
 /// In that memory: an attached instance (or the parent's) that contains the argument's points; or the
-/// first made that does and has the order; or a new one, if there is room.
-int NaiveAnalysis::try_memory(const ResolvedArgument& argument, const Placement::Argument& where,
-                              MemoryId memory, WhenFull when_full) {
+/// first made that does and has the order; or -1.
+int NaiveAnalysis::existing_in(const ResolvedArgument& argument, const Placement::Argument& where,
+                               MemoryId memory) {
   const int owned_by = owner(argument);
   for (const bool given : {true, false})
     for (std::size_t i = 0; i < instances_.size(); ++i) {
@@ -150,6 +159,14 @@ int NaiveAnalysis::try_memory(const ResolvedArgument& argument, const Placement:
           (argument.points & ~is.points) == 0)
         return static_cast<int>(i);
     }
+  return -1;
+}
+
+/// Such a one, or a new one, if there is room.
+int NaiveAnalysis::try_memory(const ResolvedArgument& argument, const Placement::Argument& where,
+                              MemoryId memory, std::optional<WhenFull> gives_way) {
+  if (const int found = existing_in(argument, where, memory); found >= 0) return found;
+  const int owned_by = owner(argument);
   if (where.extent == refrain::Extent::whole) note_use(argument);
   const Mask whole = parent_ == nullptr
                          ? extent(argument)
@@ -160,7 +177,7 @@ int NaiveAnalysis::try_memory(const ResolvedArgument& argument, const Placement:
                 .points = where.extent == refrain::Extent::whole ? whole : argument.points,
                 .order = where.order,
                 .whole = where.extent == refrain::Extent::whole};
-  if (limited_ && !allocate(made, when_full)) return -1;
+  if (limited_ && !allocate(made, gives_way)) return -1;
   instances_.push_back(made);
   return static_cast<int>(instances_.size()) - 1;
 }

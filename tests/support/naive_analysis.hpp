@@ -17,8 +17,9 @@
 //   room   A full memory drops the instance used longest ago, but none of the present point task; what is
 //          valid nowhere else, and no pending fill, is first copied to an instance of the whole field in
 //          system memory. Where that does not help, another memory is taken. With WhenFull::next, all
-//          memories are first tried with only that dropped which is valid elsewhere, too. Bytes of
-//          what has ended come back when there is no room, or for many at once, never depending on how far
+//          memories are first tried with only that dropped which is valid elsewhere, too; and before that,
+//          if one of them has an instance that serves, those up to it with nothing dropped. Bytes of what
+//          has ended come back when there is no room, or for many at once, never depending on how far
 //          operations are.
 // Copies and fills are one operation per point here; everything else is one operation per task, fold,
 // access or copy call.
@@ -179,8 +180,10 @@ class NaiveAnalysis {
   int instance_for(const ResolvedArgument& argument, const Placement::Argument& where);
   int main_memory_instance(const ResolvedArgument& argument);
   int try_memory(const ResolvedArgument& argument, const Placement::Argument& where,
-                 MemoryId memory, WhenFull when_full);
-  bool allocate(Instance& made, WhenFull when_full);
+                 MemoryId memory, std::optional<WhenFull> gives_way);
+  int existing_in(const ResolvedArgument& argument, const Placement::Argument& where,
+                  MemoryId memory);
+  bool allocate(Instance& made, std::optional<WhenFull> gives_way);
   bool evict_one(MemoryId memory, WhenFull when_full);
   bool holds(int number, int point);
   void release(int instance);

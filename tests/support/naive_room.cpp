@@ -10,7 +10,7 @@
 namespace refrain::test {
 
 /// Gives the instance bytes, if there can be room.
-bool NaiveAnalysis::allocate(Instance& made, WhenFull when_full) {
+bool NaiveAnalysis::allocate(Instance& made, std::optional<WhenFull> gives_way) {
   const Shape& shape = program_->shape(made.owner);
   std::vector<data::BoxPoint> points;
   for (std::size_t i = 0; i < shape.points.size(); ++i)
@@ -21,7 +21,8 @@ bool NaiveAnalysis::allocate(Instance& made, WhenFull when_full) {
   memory::MemoryPool& pool = *pools_[made.memory];
   std::vector<std::uint64_t> awaited;  // it retires nothing
   while ((made.block = pool.allocate(layout.bytes, layout.alignment, nullptr, awaited)) == nullptr)
-    if (!pool.fits_ever(layout.bytes) || !evict_one(made.memory, when_full)) return false;
+    if (!pool.fits_ever(layout.bytes) || !gives_way || !evict_one(made.memory, *gives_way))
+      return false;
   return true;
 }
 
