@@ -32,9 +32,6 @@ double seconds_for(const Costs& costs, std::uint64_t bytes) {
   return below->mean + way * (above->mean - below->mean);
 }
 
-namespace {
-
-/// The runs of both.
 void add(Costs& costs, const Costs& more) {
   for (const Durations& each : more) {
     const auto at = std::ranges::lower_bound(costs, each.bytes, {}, &Durations::bytes);
@@ -51,6 +48,16 @@ void add(Costs& costs, const Costs& more) {
   }
 }
 
+namespace {
+
+void add(CostsByKind& costs, const CostsByKind& more) {
+  for (std::size_t kind = 0; kind < processor_kinds; ++kind) add(costs[kind], more[kind]);
+}
+
+bool is_same(const Call& a, const Call& b) {
+  return a.kind == b.kind && a.task == b.task && a.line == b.line && a.file == b.file;
+}
+
 }  // namespace
 
 void add_times(Program& program, const Program& other) {
@@ -59,8 +66,10 @@ void add_times(Program& program, const Program& other) {
     throw UsageError("the captured programs '" + program.name + "' and '" + other.name +
                      "' have different tasks");
   for (std::size_t task = 0; task < program.tasks.size(); ++task)
-    for (std::size_t kind = 0; kind < processor_kinds; ++kind)
-      add(program.tasks[task].costs[kind], other.tasks[task].costs[kind]);
+    add(program.tasks[task].costs, other.tasks[task].costs);
+  if (std::ranges::equal(program.calls, other.calls, is_same))
+    for (std::size_t call = 0; call < program.calls.size(); ++call)
+      add(program.calls[call].costs, other.calls[call].costs);
   add(program.copies, other.copies);
   add(program.fills, other.fills);
   add(program.folds, other.folds);

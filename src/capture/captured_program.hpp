@@ -36,6 +36,10 @@ struct Durations {
 };
 /// Ascending by bytes.
 using Costs = std::vector<Durations>;
+/// Of bodies, by the kind of processor that they ran on.
+using CostsByKind = std::array<Costs, processor_kinds>;
+/// Adds the runs of `more`.
+void add(Costs& costs, const Costs& more);
 /// A volume that came much less often than one nearby says little: most often it was the first one, whose memory was new.
 Costs without_rare(const Costs& costs);
 /// Seconds for so many bytes: measured, else between the neighbours, else in proportion. Requires costs.
@@ -46,7 +50,7 @@ struct Task {
   std::vector<ProcessorKind> variants;  ///< kinds of processors that it has a body for
   std::size_t result_size = 0, result_alignment = 1;
   bool launches = false;  ///< its body has launched tasks, which are not captured
-  std::array<Costs, processor_kinds> costs{};
+  CostsByKind costs{};    ///< of all its launches
 };
 
 struct Field {
@@ -137,6 +141,7 @@ struct Call {
   std::size_t value_bytes = 0;           ///< of by-value arguments
   int priority = 0;
   bool inline_if_ready = false, wants_future = false;
+  CostsByKind costs{};  ///< of its own points: one task's launches may take different times
   std::uint64_t back = 0;
   double seconds = 0;  ///< of an access: the mean time between its beginning and its end
   double pause = 0;    ///< of a launch: the seconds since the call before it had ended
@@ -167,8 +172,8 @@ struct Program {
   }
 };
 
-/// Takes in the times of another run of the program, perhaps with other numbers or under another mapping. UsageError where it
-/// has tasks of other names.
+/// Takes in the times of another run of the program, perhaps with other numbers or under another mapping; those of each call
+/// where it has made the same calls. UsageError where it has tasks of other names.
 void add_times(Program& program, const Program& other);
 
 /// As text that parse() reads back.

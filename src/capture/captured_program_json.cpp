@@ -53,17 +53,22 @@ Json json_of(const Costs& costs) {
   return list;
 }
 
-Json json_of(const Task& task) {
-  Json variants = Json::array(), costs = Json::object();
-  for (const ProcessorKind kind : task.variants) variants.push_back(to_string(kind));
+Json json_of(const CostsByKind& costs) {
+  Json json = Json::object();
   for (int kind = 0; kind < processor_kinds; ++kind)
-    if (const Costs& of = task.costs[static_cast<std::size_t>(kind)]; !of.empty())
-      costs[std::string(to_string(static_cast<ProcessorKind>(kind)))] = json_of(of);
+    if (const Costs& of = costs[static_cast<std::size_t>(kind)]; !of.empty())
+      json[std::string(to_string(static_cast<ProcessorKind>(kind)))] = json_of(of);
+  return json;
+}
+
+Json json_of(const Task& task) {
+  Json variants = Json::array();
+  for (const ProcessorKind kind : task.variants) variants.push_back(to_string(kind));
   Json json{{"name", task.name}, {"variants", variants}};
   if (task.result_size > 0)
     json["result"] = Json{{"size", task.result_size}, {"alignment", task.result_alignment}};
   if (task.launches) json["launches"] = true;
-  json["seconds"] = costs;
+  json["seconds"] = json_of(task.costs);
   return json;
 }
 
@@ -144,6 +149,7 @@ Json json_of(const Call& call) {
   if (call.inline_if_ready) json["inline"] = true;
   if (call.wants_future) json["result"] = true;
   if (call.pause > 0) json["pause"] = call.pause;
+  if (Json costs = json_of(call.costs); !costs.empty()) json["seconds"] = std::move(costs);
   return json;
 }
 
@@ -363,6 +369,14 @@ class Reader {
     return costs;
   }
 
+  static CostsByKind costs_by_kind_of(const JsonNode& node) {
+    CostsByKind costs;
+    if (!node.value().is_object()) node.expected("an object");
+    for (const auto& [name, of] : node.value().items())
+      costs[static_cast<std::size_t>(kind_of(node, name))] = costs_of(node.at(name));
+    return costs;
+  }
+
   static ProcessorKind kind_of(const JsonNode& node, std::string_view name) {
     for (int kind = 0; kind < processor_kinds; ++kind)
       if (name == to_string(static_cast<ProcessorKind>(kind)))
@@ -389,10 +403,7 @@ class Reader {
         result->at("alignment").expected("a power of two");
     }
     if (const auto launches = node.find("launches")) task.launches = launches->as_bool();
-    const JsonNode seconds = node.at("seconds");
-    if (!seconds.value().is_object()) seconds.expected("an object");
-    for (const auto& [name, costs] : seconds.value().items())
-      task.costs[static_cast<std::size_t>(kind_of(seconds, name))] = costs_of(seconds.at(name));
+    task.costs = costs_by_kind_of(node.at("seconds"));
     return task;
   }
 
@@ -451,6 +462,7 @@ class Reader {
     if (const auto is_inline = node.find("inline")) call.inline_if_ready = is_inline->as_bool();
     if (const auto result = node.find("result")) call.wants_future = result->as_bool();
     if (const auto pause = node.find("pause")) call.pause = seconds_of(*pause);
+    if (const auto seconds = node.find("seconds")) call.costs = costs_by_kind_of(*seconds);
   }
 
   Call call_of(const JsonNode& node) const {

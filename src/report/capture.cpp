@@ -317,6 +317,19 @@ CaptureFile::Number CaptureFile::number_of(const capture::Call& call) {
 void CaptureFile::program_call_ended() {
   const std::lock_guard lock(mutex_);
   call_end_ns_ = profile::now_ns();
+  launching_ = kNone;
+}
+
+void CaptureFile::launched(LaunchPlan& plan, const std::string& /*why*/) {
+  const std::lock_guard lock(mutex_);
+  if (is_launched_by(launching_, plan)) call_of_[&plan] = launching_;
+}
+
+// Within a launch of the program's its thread may run bodies, which may launch other tasks.
+bool CaptureFile::is_launched_by(Number call, const LaunchPlan& plan) const {
+  if (call == kNone) return false;
+  const auto task = tasks_.find(plan.task->id());
+  return task != tasks_.end() && program_.calls[call].task == task->second;
 }
 
 void CaptureFile::program_call(const ProgramCall& told) {
@@ -328,6 +341,7 @@ void CaptureFile::program_call(const ProgramCall& told) {
     if (!describe(told, call)) return;
   } catch (const Error&) { return; }  // the call is about to be refused with the same error
   const Number number = number_of(call);
+  launching_ = told.kind == capture::CallKind::launch ? number : kNone;
   if (told.kind == capture::CallKind::access)
     open_[told.ticket] = {profile::now_ns(), position_, number};
   if (told.kind == capture::CallKind::reduce || call.wants_future)
@@ -346,11 +360,14 @@ void CaptureFile::ran(const BodyRun& body) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   const LaunchPlan& plan = body.plan;
-  const auto known = tasks_.find(plan.task->id());
-  if (known == tasks_.end()) return;  // launched by another task
+  const auto known = call_of_.find(&plan);
+  // A first launch's points may run before the launch is told of.
+  const Number call =
+      known != call_of_.end() && is_launched_by(known->second, plan) ? known->second : launching_;
+  if (!is_launched_by(call, plan)) return;  // launched by another task
   const TaskVariant& variant = *plan.own.points[body.rank].variant;
-  bodies_[{known->second, variant.kind}].add(plan.argument_bytes(body.rank), body.ns);
-  if (body.launches) launches_[known->second] = true;
+  bodies_[{call, variant.kind}].add(plan.argument_bytes(body.rank), body.ns);
+  if (body.launches) launches_[program_.calls[call].task] = true;
 }
 
 void CaptureFile::moved(const Move& move) {
@@ -393,8 +410,12 @@ void CaptureFile::close() {
     const std::lock_guard lock(mutex_);
     if (std::exchange(closed_, true)) return;
     measure_moves();
-    for (const auto& [key, samples] : bodies_)
-      program_.tasks[key.first].costs[static_cast<std::size_t>(key.second)] = samples.costs();
+    for (const auto& [key, samples] : bodies_) {
+      const auto kind = static_cast<std::size_t>(key.second);
+      capture::Call& call = program_.calls[key.first];
+      call.costs[kind] = samples.costs();
+      capture::add(program_.tasks[call.task].costs[kind], call.costs[kind]);
+    }
     for (std::size_t task = 0; task < launches_.size(); ++task)
       program_.tasks[task].launches = launches_[task];
     for (const auto& [call, held] : held_)

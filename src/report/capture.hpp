@@ -6,7 +6,7 @@
 // captures all calls, and the times of its own tasks.
 //
 // Threads: calls come from the program's thread, times from any; one lock. Memory: what the file has, 1024 times for each
-// volume of each task's arguments, and 16 bytes for each future. Costs some hundred nanoseconds for each call, body and
+// volume of each call's arguments, and 16 bytes for each future. Costs some hundred nanoseconds for each call, body and
 // move, and a millisecond at the end.
 
 #include <cstdint>
@@ -46,6 +46,7 @@ class CaptureFile final : public ReportFile {
   CaptureFile(const std::string& path, const Machine& machine);
   void program_call(const ProgramCall& call) override;
   void program_call_ended() override;
+  void launched(LaunchPlan& plan, const std::string& why) override;
   void ran(const BodyRun& body) override;
   void moved(const Move& move) override;
   /// Writes the program. A second call does nothing.
@@ -83,6 +84,7 @@ class CaptureFile final : public ReportFile {
   bool describe(const ProgramCall& told, capture::Call& call);
   bool describe_launch(const LaunchRequest& launch, capture::Call& call);
   Number number_of(const capture::Call& call);
+  [[nodiscard]] bool is_launched_by(Number call, const LaunchPlan& plan) const;
   void measure_moves();
 
   std::mutex mutex_;
@@ -104,7 +106,9 @@ class CaptureFile final : public ReportFile {
   std::map<Number, Held> held_;               ///< accesses that have ended, by call
   std::map<Number, DurationSamples> pauses_;  ///< of the program's own, before a launch, by call
   std::uint64_t call_end_ns_ = 0;             ///< of the last call; 0: another one goes on
-  std::map<std::pair<Number, ProcessorKind>, DurationSamples> bodies_;
+  Number launching_ = capture::kNone;         ///< the program's launch that goes on
+  std::unordered_map<const LaunchPlan*, Number> call_of_;  ///< the last launch of each plan
+  std::map<std::pair<Number, ProcessorKind>, DurationSamples> bodies_;  ///< by call
   std::map<exec::NodeKind, DurationSamples> moves_;
   std::map<std::uint64_t, std::string> traces_;  ///< what those with these ids are called
   std::vector<bool> launches_;                   ///< of tasks: they launch others

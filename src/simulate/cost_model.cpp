@@ -91,10 +91,29 @@ CostModel::CostModel(const capture::Program& program, const Machine& measured,
       copies_(rising(program.copies)),
       fills_(rising(program.fills)),
       folds_(rising(program.folds)) {
-  for (const capture::Task& task : program.tasks) {
-    auto& costs = bodies_.emplace_back();
-    std::ranges::transform(task.costs, costs.begin(), capture::without_rare);
-  }
+  for (const capture::Task& task : program.tasks) bodies_.push_back(usual(task.costs));
+  for (const capture::Call& call : program.calls) calls_.push_back(usual(call.costs));
+}
+
+CostModel::Costs CostModel::usual(const Costs& measured) {
+  Costs costs;
+  std::ranges::transform(measured, costs.begin(), capture::without_rare);
+  return costs;
+}
+
+const capture::Costs* CostModel::measured_of(const runtime::LaunchPlan& plan,
+                                             ProcessorKind& kind) const {
+  const Costs& by_task = bodies_[tasks_.at(plan.task.get())];
+  const auto call = call_of_.find(&plan);
+  const Costs& by_call = call != call_of_.end() ? calls_[call->second] : by_task;
+  const auto measured = [&](ProcessorKind on) -> const capture::Costs* {
+    const auto at = static_cast<std::size_t>(on);
+    return !by_call[at].empty() ? &by_call[at] : !by_task[at].empty() ? &by_task[at] : nullptr;
+  };
+  const capture::Costs* costs = measured(kind);
+  for (int other = 0; costs == nullptr && other < processor_kinds; ++other)
+    costs = measured(kind = static_cast<ProcessorKind>(other));
+  return costs;
 }
 
 const Processor* CostModel::first(const Machine& machine, ProcessorKind kind) {
@@ -132,9 +151,7 @@ Work CostModel::body(const runtime::OperationDetail& operation) const {
   const runtime::LaunchPlan& plan = *operation.plan;
   const runtime::PlannedPoint& point = plan.own.points[operation.rank];
   const Processor& processor = machine_.processor(point.processor);
-  const capture::Number number = tasks_.at(plan.task.get());
-  const capture::Task& task = program_.tasks[number];
-  const auto& measured = bodies_[number];
+  const capture::Task& task = program_.tasks[tasks_.at(plan.task.get())];
   const auto fail = [&](const std::string& what) {
     throw UsageError(exec::launch_name(task.name, plan.info.where) + ": " + what);
   };
@@ -142,12 +159,8 @@ Work CostModel::body(const runtime::OperationDetail& operation) const {
   if (processor.kind == ProcessorKind::gang)
     fail("its body is one for a gang, and how many cores help it cannot be foretold");
   ProcessorKind kind = processor.kind;
-  const capture::Costs* costs = &measured[static_cast<std::size_t>(kind)];
-  for (int other = 0; costs->empty() && other < processor_kinds; ++other) {
-    kind = static_cast<ProcessorKind>(other);
-    costs = &measured[static_cast<std::size_t>(other)];
-  }
-  if (costs->empty()) fail("it has not run when the program was captured: its time is not known");
+  const capture::Costs* const costs = measured_of(plan, kind);
+  if (costs == nullptr) fail("it has not run when the program was captured: its time is not known");
   const std::uint64_t bytes = plan.argument_bytes(operation.rank);
   double seconds = capture::seconds_for(*costs, bytes);
   const Processor* source = first(measured_, kind);

@@ -1,7 +1,8 @@
 #pragma once
 // How long the operations of a captured program take on a described machine.
 //
-// A body takes as long as it was measured on that kind of processor, else on another kind. Where machine and kind are not
+// A body takes as long as those of the same call were measured on that kind of processor, else those of its task, else on
+// another kind. Where machine and kind are not
 // those of the measurement, the time is scaled: a body that takes d seconds on a processor of f flop/s is one of d f
 // floating-point operations at most, and it reads and writes its arguments. On a processor of F flop/s that reads and
 // writes the memory of argument i at B_i bytes/s it takes max(d f / F, sum of bytes_i / B_i), and the launch. A
@@ -53,9 +54,17 @@ class CostModel final : public Model {
             const Lanes& lanes, const CostFile* file);
   /// A task of the program that is played.
   void add(const detail::TaskRecord& record, capture::Number task) { tasks_[&record] = task; }
+  /// What is launched from now on is launched by this call of the program.
+  void begin_call(capture::Number call) { call_ = call; }
   Work work_of(const runtime::OperationDetail& operation) override;
+  void launched(const runtime::LaunchPlan& plan) override { call_of_[&plan] = call_; }
 
  private:
+  using Costs = capture::CostsByKind;
+  [[nodiscard]] static Costs usual(const Costs& measured);
+  /// The body's measured times, and on which kind of processor; null: it has never run.
+  [[nodiscard]] const capture::Costs* measured_of(const runtime::LaunchPlan& plan,
+                                                  ProcessorKind& kind) const;
   Work body(const runtime::OperationDetail& operation) const;
   Work copy(const runtime::OperationDetail& operation) const;
   /// Of a fill or a fold.
@@ -71,7 +80,9 @@ class CostModel final : public Model {
   const Lanes& lanes_;
   const CostFile* file_;
   std::unordered_map<const detail::TaskRecord*, capture::Number> tasks_;
-  std::vector<std::array<capture::Costs, processor_kinds>> bodies_;  ///< by task
+  std::vector<Costs> bodies_, calls_;  ///< by task, and by call
+  capture::Number call_ = capture::kNone;
+  std::unordered_map<const runtime::LaunchPlan*, capture::Number> call_of_;
   capture::Costs copies_, fills_, folds_;
 };
 

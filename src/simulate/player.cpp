@@ -219,6 +219,7 @@ void Player::launch(Context& context, const capture::Call& call, Prepared& prepa
   request.futures = given;
   request.hints = {call.priority, call.inline_if_ready};
   request.wants_future = call.wants_future;
+  model_.begin_call(static_cast<Number>(&call - program_.calls.data()));
   AnyFuture made = context.launch(request);
   executor_.issued(prepared.points);
   tasks_ += prepared.points;

@@ -64,6 +64,7 @@ void VirtualExecutor::publish(Node& node, std::span<const exec::NodeRef> predece
     ++analysed_;
     program_ += own_seconds(machine_.overheads().analyse);
     process_until(program_);
+    if (node.kind == exec::NodeKind::task) model_.launched(*runtime::detail_of(node).plan);
   }
   if (exec::connect(node, predecessors)) exec::node_ready(node, Sink{*this});
 }

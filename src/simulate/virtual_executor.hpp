@@ -57,6 +57,8 @@ class Model {
   /// Throws UsageError, which names the launch, for what cannot be modelled. Then it takes no time, and the simulation is
   /// refused (VirtualExecutor::check).
   virtual Work work_of(const runtime::OperationDetail& operation) = 0;
+  /// The call that goes on launches such a task.
+  virtual void launched(const runtime::LaunchPlan& plan) = 0;
 };
 
 /// The lanes of a machine: those of the ranks' cpus first, then the GPUs.

@@ -94,6 +94,48 @@ TEST(Capture, HasAllCallsAndTheTimesOfTasks) {
   EXPECT_EQ(launches, 201U);
 }
 
+// One task may do more here than there, under a name and with arguments that are alike.
+TEST(Capture, HasTheTimesOfEachCall) {
+  const TemporaryFolder folder;
+  Options options;
+  options.machine = "emulated:cpus=2";
+  options.capture = folder.path("program.json");
+  constexpr double kLong = 3e-3;
+  constexpr int kTimes = 20;
+  {
+    Runtime runtime(options);
+    runtime.run([&](Context& ctx) {
+      const auto region = ctx.region(Rect1{0, 9}, kX);
+      const Task pass{"pass", [](ReadWrite<double> x, double seconds) {
+                        x[0] += 1;
+                        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+                      }};
+      const Trace trace{"loop"};
+      ctx.fill(region, kX, 0.0);
+      for (int i = 0; i < kTimes; ++i)
+        ctx.trace(trace, [&] {
+          ctx.launch(pass, region[kX], 0.0);
+          ctx.launch(pass, region[kX], kLong);
+        });
+    });
+    runtime.write_reports();
+  }
+  capture::Program program = capture::load(options.capture);
+  const auto runs = [&] {
+    std::vector<capture::Durations> found;
+    for (const capture::Call& call : program.calls)
+      if (call.kind == capture::CallKind::launch) found.push_back(call.costs[0].at(0));
+    return found;
+  };
+  ASSERT_EQ(runs().size(), 2U);
+  EXPECT_LT(runs()[0].mean, kLong / 2);
+  EXPECT_GE(runs()[1].mean, kLong);
+  for (const capture::Durations& each : runs()) EXPECT_EQ(each.count, kTimes);
+  EXPECT_EQ(program.tasks[0].costs[0].at(0).count, 2U * kTimes);
+  add_times(program, program);
+  EXPECT_EQ(runs()[1].count, 2U * kTimes);
+}
+
 // What the program does after it has waited, or after an access, is its own.
 TEST(Capture, HasTheTimesBetweenCalls) {
   const TemporaryFolder folder;

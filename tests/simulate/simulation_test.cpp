@@ -190,6 +190,20 @@ TEST(Simulation, AMappingFileDecides) {
   EXPECT_NEAR(hand.on(kWithGpu, to_cpu.path()).seconds, 2 * kMillisecond, kLittle);
 }
 
+TEST(Simulation, ACallsOwnTimesComeFirst) {
+  Hand hand(1000, 1);
+  const Number work = hand.task("work", kMillisecond, {ProcessorKind::cpu, ProcessorKind::gpu});
+  hand.launch(work, Privilege::read_write, 3);
+  Call slow = hand.program().calls.back();
+  slow.line = 4;
+  slow.costs[static_cast<std::size_t>(ProcessorKind::cpu)] = {{8000, 1, 10 * kMillisecond, 0}};
+  hand.add(std::move(slow), 2);
+  EXPECT_NEAR(hand.simulate().seconds, 23 * kMillisecond, kLittle);
+  // On another kind of processor there are those of its task.
+  const std::string machine = "emulated:cpus=2,gpus=1";
+  EXPECT_NEAR(hand.on(machine::to_json(machine::load(machine))).seconds, 5 * kMillisecond, kLittle);
+}
+
 TEST(Simulation, AFileOfCostsDecides) {
   Hand hand(1000, 4);
   hand.launch(hand.task("work", kMillisecond, {ProcessorKind::cpu}), Privilege::write);
