@@ -271,9 +271,7 @@ bool RegionTree::is_within(std::uint32_t inner, std::uint32_t outer) const {
 // Handles of region trees: which are alive, and what they are called in messages.
 
 AnyRegion RegionTree::handle(std::uint32_t node) const {
-  const std::uint32_t partition = nodes_[node].partition;
-  return {const_cast<RegionTree*>(this), node,
-          partition == RegionNode::none ? generation() : generation_of(partition)};
+  return {const_cast<RegionTree*>(this), node, generation_of_node(node)};
 }
 
 AnyPartition RegionTree::partition_handle(std::uint32_t partition) const {

@@ -169,7 +169,7 @@ class RegionTree {
   [[nodiscard]] bool names_living(const AnyRegion& region) const {
     if (region.node == 0) return region.generation != 0 && region.generation == generation();
     return region.generation != 0 && region.node < node_count() &&
-           region.generation == handle(region.node).generation;
+           region.generation == generation_of_node(region.node);
   }
   [[nodiscard]] bool names_living(const AnyPartition& partition) const {
     return partition.generation != 0 && partition.index < partition_count() &&
@@ -219,6 +219,10 @@ class RegionTree {
 
   [[nodiscard]] std::uint32_t generation_of(std::uint32_t partition) const {
     return partitions_[partition].generation.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint32_t generation_of_node(std::uint32_t node) const {
+    const std::uint32_t partition = nodes_[node].partition;
+    return partition == RegionNode::none ? generation() : generation_of(partition);
   }
   [[nodiscard]] std::uint32_t tick();
   std::uint32_t add_partition(std::uint32_t parent, IndexSpaceRef colours,

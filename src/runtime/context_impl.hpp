@@ -252,6 +252,7 @@ class ContextImpl final : public NestedContext, public ContextCore {
   // launch.cpp
   AnyFuture launch_in_full(const LaunchRequest& request);
   AnyFuture analyse(const LaunchRequest& request);
+  [[gnu::noinline]] AnyFuture analyse_timed(const LaunchRequest& request);
 
   // regions.cpp
   void check_destroyable(const AnyRegion& region, const std::string& who) const;

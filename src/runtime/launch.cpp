@@ -14,6 +14,10 @@ AnyFuture ContextImpl::launch_in_full(const LaunchRequest& request) {
   runtime.executor().interleave();
   if (!runtime.times_launches()) [[likely]]
     return analyse(request);
+  return analyse_timed(request);
+}
+
+AnyFuture ContextImpl::analyse_timed(const LaunchRequest& request) {
   const std::uint64_t begin = profile::now_ns(), waited = analysis.counters().waited_ns;
   AnyFuture result = analyse(request);
   analysis_ns += profile::now_ns() - begin - (analysis.counters().waited_ns - waited);
