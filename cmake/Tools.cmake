@@ -8,7 +8,7 @@ set(main ${PROJECT_SOURCE_DIR}/tools/refrain.cpp)
 list(REMOVE_ITEM sources ${main})
 
 if(NOT REFRAIN_BUILD_MAP_SEARCH)
-  list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/tools/map.cpp)
+  list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/tools/map.cpp ${PROJECT_SOURCE_DIR}/tools/map_report.cpp)
 endif()
 add_library(refrain_commands STATIC ${sources})
 if(REFRAIN_BUILD_MAP_SEARCH)

@@ -14,9 +14,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -33,9 +31,9 @@
 #include "map/search_space.hpp"
 #include "map/simulations.hpp"
 #include "map/temporary_folder.hpp"
+#include "map_report.hpp"
 #include "map_search/diverse.hpp"
 #include "map_search/search.hpp"
-#include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::tools {
@@ -119,102 +117,6 @@ std::pair<std::size_t, std::size_t> final_of(const Request& request) {
   return {mappings, runs};
 }
 
-/// A line about the search: on a terminal the same one again and again, else a new one now and then.
-class ProgressLine {
- public:
-  ProgressLine(const map_search::Space& space, double budget, bool is_time)
-      : space_(space), budget_(budget), is_time_(is_time) {}
-  ~ProgressLine() { end(); }
-  void end() {
-    if (terminal_ && std::exchange(shown_, false)) std::fputs("\r\033[K", stderr);
-  }
-  void show(const map_search::Progress& progress) {
-    const std::uint64_t now = profile::now_ns();
-    constexpr std::uint64_t kSecond = 1'000'000'000;
-    if (now < next_) return;
-    next_ = now + (terminal_ ? kSecond / 10 : 10 * kSecond);
-    shown_ = true;
-    std::string line = "best ";
-    if (progress.best == nullptr) line += "none yet";
-    else if (is_time_) line += short_duration(progress.best->measured.seconds.mean);
-    else line += short_size(static_cast<std::uint64_t>(progress.best->measured.bytes.mean));
-    line += fmt::format(", {} evaluated", grouped(progress.counts.evaluated));
-    if (progress.phase == map_search::Phase::final) line += ", final runs";
-    if (std::isfinite(budget_))
-      line += fmt::format(", {} left", short_duration(std::max(0.0, budget_ - progress.spent)));
-    line += ", trying " + map_search::text(space_, progress.trying);
-    constexpr std::size_t kWidth = 110;
-    if (line.size() > kWidth) line = line.substr(0, kWidth - 3) + "...";
-    if (terminal_) std::fprintf(stderr, "\r\033[K%s", line.c_str());
-    else std::fprintf(stderr, "%s\n", line.c_str());
-    std::fflush(stderr);
-  }
-
- private:
-  const map_search::Space& space_;
-  const double budget_;
-  const bool is_time_;
-  const bool terminal_ = isatty(STDERR_FILENO) == 1;
-  bool shown_ = false;
-  std::uint64_t next_ = 0;
-};
-
-std::string value_text(const map_search::Measurement& measured, map_search::Objective objective) {
-  if (measured.outcome != map_search::Outcome::ok)
-    return std::string(map_search::name(measured.outcome));
-  if (objective == map_search::Objective::bytes)
-    return short_size(static_cast<std::uint64_t>(measured.bytes.mean));
-  const std::string mean = short_duration(measured.seconds.mean);
-  return measured.runs > 1 ? fmt::format("{} (+-{})", mean, short_duration(measured.seconds.spread))
-                           : mean;
-}
-
-std::string table(const map_search::Space& space, const map_search::Result& result,
-                  map_search::Objective objective) {
-  const map_search::Counts& counts = result.counts;
-  std::string text = fmt::format(
-      "{} tasks, {} arguments, {:.3g} mappings; {} proposed, {} evaluated, of these {} failed; {} "
-      "runs, those of the search in {}\n",
-      space.tasks.size(), space.arguments.size(), result.size, grouped(counts.proposed),
-      grouped(counts.evaluated), grouped(counts.failed), grouped(counts.runs),
-      short_duration(result.spent));
-  if (result.end == map_search::End::budget) text += "  the budget was spent before its end\n";
-  if (result.end == map_search::End::stopped)
-    text += "  it was stopped; there were no final runs, or not all\n";
-  std::map<map_search::Outcome, std::size_t> failures;
-  for (const map_search::Candidate& failure : result.failures) ++failures[failure.measured.outcome];
-  for (const auto& [outcome, count] : failures) {
-    const auto first = std::ranges::find_if(
-        result.failures, [&](const auto& failure) { return failure.measured.outcome == outcome; });
-    text += fmt::format("  {} {}, the first: {}\n", grouped(count), map_search::name(outcome),
-                        first->measured.text);
-  }
-  if (result.finalists.empty()) return text + "no mapping works\n";
-  const map_search::Candidate& best = result.finalists.front();
-  if (result.start)
-    text += fmt::format("starting point  {}\n", value_text(result.start->measured, objective));
-  text += fmt::format("best            {}", value_text(best.measured, objective));
-  const double before = result.start ? result.start->measured.value(objective) : 0;
-  if (before > 0 && std::isfinite(before)) {
-    const double after = best.measured.value(objective);
-    text += objective == map_search::Objective::time
-                ? fmt::format(", {:.2f} times as fast", before / after)
-                : fmt::format(", {:.1f}% of that", 100 * after / before);
-  }
-  text += "\n\n";
-  for (std::uint32_t task = 0; task < space.tasks.size(); ++task) {
-    text += fmt::format(
-        "{:<28} {:<5} {:<8}", space.tasks[task].name,
-        space.processors[best.mapping.processor[task]].name,
-        space.tasks[task].group ? space.distributions[best.mapping.distribution[task]] : "");
-    for (const std::uint32_t argument : space.arguments_of(task))
-      text += fmt::format(" {}:{}", space.arguments[argument].name,
-                          space.memories[best.mapping.memory[argument]].name);
-    text += "\n";
-  }
-  return text;
-}
-
 /// Of the runtime, for each run of the program.
 std::vector<std::string> flags_of(const Request& request) {
   if (request.machine.empty()) return {};
@@ -244,29 +146,6 @@ capture::Program program_of(Request& request, const map::TemporaryFolder& folder
   if (request.timeout == 0) request.timeout = 10 + 10 * ending.seconds;
   return capture::load(file);
 }
-
-/// The best value so far, for the picture.
-class Course {
- public:
-  explicit Course(map_search::Objective objective) : objective_(objective) {}
-  void note(const map_search::Progress& progress) {
-    if (progress.best != nullptr) note(progress.spent, progress.best->measured.value(objective_));
-  }
-  void note(double seconds, double value) {
-    if (points_.empty() || points_.back().second != value) points_.emplace_back(seconds, value);
-    last_ = seconds;
-  }
-  [[nodiscard]] std::vector<std::pair<double, double>> points() const {
-    std::vector<std::pair<double, double>> all = points_;
-    if (!all.empty() && last_ > all.back().first) all.emplace_back(last_, all.back().second);
-    return all;
-  }
-
- private:
-  const map_search::Objective objective_;
-  std::vector<std::pair<double, double>> points_;
-  double last_ = 0;
-};
 
 /// A search and what it needs.
 struct Search {
@@ -357,37 +236,6 @@ void check_size(const map_search::Options& options, const map_search::Space& spa
                   map_search::size(space)));
 }
 
-std::string json_of(const Search& search, const map_search::Result& result) {
-  using Json = nlohmann::ordered_json;
-  const map_search::Objective objective = search.options.limits.objective;
-  const map_search::Counts& counts = result.counts;
-  Json json{{"program", search.space.program},
-            {"objective", objective == map_search::Objective::time ? "seconds" : "bytes"},
-            {"tasks", search.space.tasks.size()},
-            {"arguments", search.space.arguments.size()},
-            {"mappings", result.size},
-            {"proposed", counts.proposed},
-            {"evaluated", counts.evaluated},
-            {"failed", counts.failed},
-            {"runs", counts.runs},
-            {"seconds", result.spent},
-            {"end", result.end == map_search::End::done     ? "done"
-                    : result.end == map_search::End::budget ? "budget"
-                                                            : "stopped"}};
-  if (result.start) json["start"] = result.start->measured.value(objective);
-  json["best"] = Json::array();
-  for (const map_search::Candidate& candidate : result.finalists)
-    json["best"].push_back(Json{{"value", candidate.measured.value(objective)},
-                                {"spread", candidate.measured.seconds.spread},
-                                {"mapping", map_search::text(search.space, candidate.mapping)}});
-  json["failures"] = Json::array();
-  for (const map_search::Candidate& failure : result.failures)
-    json["failures"].push_back(Json{{"outcome", map_search::name(failure.measured.outcome)},
-                                    {"text", failure.measured.text},
-                                    {"mapping", map_search::text(search.space, failure.mapping)}});
-  return json.dump(2) + "\n";
-}
-
 void write_results(const Request& request, const Search& search, const map_search::Result& result,
                    const Course& course) {
   const fs::path folder = request.output.empty() ? fs::path(".") : fs::path(request.output);
@@ -404,8 +252,9 @@ void write_results(const Request& request, const Search& search, const map_searc
   write("mapping.svg", map::draw_mapping(search.space.program, search.space, best.mapping),
         "picture of the mapping");
   write("search.svg",
-        map::draw_search(search.space.program, search.options.limits.objective,
-                         {{request.algorithm, course.points()}}),
+        map::draw_search(
+            search.space.program, search.options.limits.objective,
+            {{request.simulate_first ? "simulations first" : request.algorithm, course.points()}}),
         "picture of the search");
 }
 
@@ -454,8 +303,7 @@ void find_mapping(Request& request) {
     database = (fs::path(request.output) / "measurements.sqlite").string();
   if (!database.empty()) search.database.emplace(database, search.space);
 
-  ProgressLine line(search.space, options.limits.budget,
-                    options.limits.objective == map_search::Objective::time);
+  ProgressLine line(search.space, options.limits.budget, options.limits.objective);
   Course course(options.limits.objective);
   options.limits.progress = [&](const map_search::Progress& progress) {
     course.note(progress);
@@ -466,8 +314,8 @@ void find_mapping(Request& request) {
   const map_search::Result result = simulates ? by_simulation(program, machine, request, search)
                                               : by_runs(program, machine, request, search, folder);
   line.end();
-  const std::string told = request.json ? json_of(search, result)
-                                        : table(search.space, result, options.limits.objective);
+  const SearchReport report{search.space, result, options.limits.objective};
+  const std::string told = request.json ? report.json() : report.text();
   std::fputs(told.c_str(), stdout);
   if (result.finalists.empty()) throw Error("no mapping works");
   course.note(result.spent, result.finalists.front().measured.value(options.limits.objective));
