@@ -67,7 +67,7 @@ struct MappingInput {
 /// used longest ago, but nothing that the present point task uses.
 enum class WhenFull : std::uint8_t {
   evict,  ///< any instance
-  next,  ///< instances whose values are valid elsewhere, too, unless a later memory of the list has one that serves;
+  next,  ///< instances whose values are valid elsewhere, too, unless a later memory has what is wanted already;
          ///< any, only after all memories were tried
 };
 

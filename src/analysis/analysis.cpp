@@ -211,10 +211,11 @@ Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& p
   const auto& all = field.instances().all();
   if (!all.empty() && all.front()->accumulator != nullptr) return *all.front();
   bool shortage = false;
-  const auto first_of = [&](std::span<const MemoryId> memories, GivesWay gives_way) -> Instance* {
+  const auto first_of = [&](std::span<const MemoryId> memories,
+                            MayGiveWay may_give_way) -> Instance* {
     for (const MemoryId memory : memories) {
       Instance* const instance =
-          try_memory(field, points, memory, wanted.layout, origin, gives_way, shortage);
+          try_memory(field, points, memory, wanted.layout, origin, may_give_way, shortage);
       if (instance == nullptr) continue;
       if (memory != wanted.memories.front()) field.second_best();
       return instance;
@@ -223,7 +224,7 @@ Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& p
   };
   Instance* chosen = nullptr;
   if (wanted.when_full == WhenFull::next) {
-    // For one that exists nothing gives way: else two that there is no room for would evict each other for ever.
+    // Nothing gives way where a later memory has one: two that there is no room for would evict each other for ever.
     const auto existing = std::ranges::find_if(wanted.memories, [&](MemoryId memory) {
       return field.instances().find(points, memory, wanted.layout.order) != nullptr;
     });
@@ -238,7 +239,7 @@ Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& p
 
 Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& points,
                                MemoryId memory, const Layout& layout, const Origin& origin,
-                               GivesWay gives_way, bool& shortage) {
+                               MayGiveWay may_give_way, bool& shortage) {
   if (Instance* found = field.instances().find(points, memory, layout.order)) return found;
   if (layout.extent == Extent::whole && field.used() != nullptr) field.used()->widen(points);
   const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.extent() : points;
@@ -248,7 +249,7 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
     const data::InstanceLayout shape(*space, field.type().size, layout);
     if (!store_.memories().pool(memory).fits_ever(shape.bytes)) return nullptr;
     shortage = true;
-    if (!gives_way || !evict_one(memory, origin, *gives_way)) return nullptr;
+    if (!may_give_way || !evict_one(memory, origin, *may_give_way)) return nullptr;
   }
   if (state_log_ != nullptr) state_log_->made(*made, shortage);
   return made;

@@ -277,9 +277,9 @@ class Analysis {
                         const exec::NodeInfo* info, Payload payload);
   static void forget_complete(FoldGroup<exec::NodeRef>& group);
   /// What may give way to a new instance; nothing: it has to fit beside what there is.
-  using GivesWay = std::optional<WhenFull>;
+  using MayGiveWay = std::optional<WhenFull>;
   Instance* try_memory(FieldState& field, const data::IndexSpaceRef& points, MemoryId memory,
-                       const Layout& layout, const Origin& origin, GivesWay gives_way,
+                       const Layout& layout, const Origin& origin, MayGiveWay may_give_way,
                        bool& shortage);
   void retire(Instance& instance, std::vector<exec::NodeRef> users);
   bool evict_one(MemoryId memory, const Origin& origin, WhenFull when_full);

@@ -32,6 +32,8 @@ double seconds_for(const Costs& costs, std::uint64_t bytes) {
   return below->mean + way * (above->mean - below->mean);
 }
 
+namespace {
+
 void add(Costs& costs, const Costs& more) {
   for (const Durations& each : more) {
     const auto at = std::ranges::lower_bound(costs, each.bytes, {}, &Durations::bytes);
@@ -48,14 +50,13 @@ void add(Costs& costs, const Costs& more) {
   }
 }
 
-namespace {
-
 void add(CostsByKind& costs, const CostsByKind& more) {
   for (std::size_t kind = 0; kind < processor_kinds; ++kind) add(costs[kind], more[kind]);
 }
 
 bool is_same(const Call& a, const Call& b) {
-  return a.kind == b.kind && a.task == b.task && a.line == b.line && a.file == b.file;
+  return a.kind == b.kind && a.task == b.task && a.line == b.line && a.file == b.file &&
+         a.domain == b.domain && a.arguments.size() == b.arguments.size();
 }
 
 }  // namespace
@@ -67,9 +68,11 @@ void add_times(Program& program, const Program& other) {
                      "' have different tasks");
   for (std::size_t task = 0; task < program.tasks.size(); ++task)
     add(program.tasks[task].costs, other.tasks[task].costs);
-  if (std::ranges::equal(program.calls, other.calls, is_same))
-    for (std::size_t call = 0; call < program.calls.size(); ++call)
-      add(program.calls[call].costs, other.calls[call].costs);
+  // Calls that are not the same in both say less than their tasks.
+  const bool same_calls = std::ranges::equal(program.calls, other.calls, is_same);
+  for (std::size_t call = 0; call < program.calls.size(); ++call)
+    if (same_calls) add(program.calls[call].costs, other.calls[call].costs);
+    else program.calls[call].costs = {};
   add(program.copies, other.copies);
   add(program.fills, other.fills);
   add(program.folds, other.folds);

@@ -38,8 +38,6 @@ struct Durations {
 using Costs = std::vector<Durations>;
 /// Of bodies, by the kind of processor that they ran on.
 using CostsByKind = std::array<Costs, processor_kinds>;
-/// Adds the runs of `more`.
-void add(Costs& costs, const Costs& more);
 /// A volume that came much less often than one nearby says little: most often it was the first one, whose memory was new.
 Costs without_rare(const Costs& costs);
 /// Seconds for so many bytes: measured, else between the neighbours, else in proportion. Requires costs.
@@ -173,7 +171,7 @@ struct Program {
 };
 
 /// Takes in the times of another run of the program, perhaps with other numbers or under another mapping; those of each call
-/// where it has made the same calls. UsageError where it has tasks of other names.
+/// where both have made the same calls, else none of single calls. UsageError where it has tasks of other names.
 void add_times(Program& program, const Program& other);
 
 /// As text that parse() reads back.

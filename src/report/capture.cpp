@@ -27,6 +27,7 @@ void DurationSamples::add(std::uint64_t bytes, std::uint64_t ns) {
   }
   Volume& volume = volumes_[bytes];
   ++volume.count;
+  ++runs_;
   if (volume.ns.size() < kSamples) {
     volume.ns.push_back(ns);
   } else {
@@ -320,16 +321,29 @@ void CaptureFile::program_call_ended() {
   launching_ = kNone;
 }
 
+// A plan that is new, perhaps where another one was: its points may run before the launch is told of.
+void CaptureFile::asked(const LaunchPlan& plan) {
+  const std::lock_guard lock(mutex_);
+  note_plan(plan);
+}
+
 void CaptureFile::launched(LaunchPlan& plan, const std::string& /*why*/) {
   const std::lock_guard lock(mutex_);
+  note_plan(plan);
+}
+
+void CaptureFile::note_plan(const LaunchPlan& plan) {
   if (is_launched_by(launching_, plan)) call_of_[&plan] = launching_;
+  else call_of_.erase(&plan);
 }
 
 // Within a launch of the program's its thread may run bodies, which may launch other tasks.
-bool CaptureFile::is_launched_by(Number call, const LaunchPlan& plan) const {
-  if (call == kNone) return false;
+bool CaptureFile::is_launched_by(Number number, const LaunchPlan& plan) const {
+  if (number == kNone) return false;
+  const capture::Call& call = program_.calls[number];
   const auto task = tasks_.find(plan.task->id());
-  return task != tasks_.end() && program_.calls[call].task == task->second;
+  return task != tasks_.end() && call.task == task->second && call.line == plan.info.where.line() &&
+         call.file == plan.info.where.file_name();
 }
 
 void CaptureFile::program_call(const ProgramCall& told) {
@@ -360,14 +374,16 @@ void CaptureFile::ran(const BodyRun& body) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   const LaunchPlan& plan = body.plan;
-  const auto known = call_of_.find(&plan);
-  // A first launch's points may run before the launch is told of.
-  const Number call =
-      known != call_of_.end() && is_launched_by(known->second, plan) ? known->second : launching_;
-  if (!is_launched_by(call, plan)) return;  // launched by another task
+  const auto known = tasks_.find(plan.task->id());
+  if (known == tasks_.end()) return;  // launched by another task
   const TaskVariant& variant = *plan.own.points[body.rank].variant;
-  bodies_[{call, variant.kind}].add(plan.argument_bytes(body.rank), body.ns);
-  if (body.launches) launches_[program_.calls[call].task] = true;
+  const std::uint64_t bytes = plan.argument_bytes(body.rank);
+  bodies_[{known->second, variant.kind}].add(bytes, body.ns);
+  const auto call = call_of_.find(&plan);
+  // Mappers that are asked at each launch make plans that nobody is told of before their points run.
+  const Number by = call != call_of_.end() ? call->second : launching_;
+  if (is_launched_by(by, plan)) own_bodies_[{by, variant.kind}].add(bytes, body.ns);
+  if (body.launches) launches_[known->second] = true;
 }
 
 void CaptureFile::moved(const Move& move) {
@@ -410,12 +426,13 @@ void CaptureFile::close() {
     const std::lock_guard lock(mutex_);
     if (std::exchange(closed_, true)) return;
     measure_moves();
-    for (const auto& [key, samples] : bodies_) {
-      const auto kind = static_cast<std::size_t>(key.second);
-      capture::Call& call = program_.calls[key.first];
-      call.costs[kind] = samples.costs();
-      capture::add(program_.tasks[call.task].costs[kind], call.costs[kind]);
-    }
+    for (const auto& [key, samples] : bodies_)
+      program_.tasks[key.first].costs[static_cast<std::size_t>(key.second)] = samples.costs();
+    // Of fewer runs outliers are not known: the task's times say more.
+    constexpr std::uint64_t kFew = 10;
+    for (const auto& [key, samples] : own_bodies_)
+      if (samples.runs() > kFew)
+        program_.calls[key.first].costs[static_cast<std::size_t>(key.second)] = samples.costs();
     for (std::size_t task = 0; task < launches_.size(); ++task)
       program_.tasks[task].launches = launches_[task];
     for (const auto& [call, held] : held_)

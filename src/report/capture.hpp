@@ -5,9 +5,13 @@
 // Calls that tasks make are not captured; a task that makes some is marked. Of several processes that run a program each
 // captures all calls, and the times of its own tasks.
 //
-// Threads: calls come from the program's thread, times from any; one lock. Memory: what the file has, 1024 times for each
-// volume of each call's arguments, and 16 bytes for each future. Costs some hundred nanoseconds for each call, body and
-// move, and a millisecond at the end.
+// A body is counted for its task and for the launch of the program that its plan was last used by: where plans are shared
+// by launches that differ in their futures only, for the last of these.
+//
+// Threads: calls come from the program's thread, launches from the threads of all contexts, times from any; one lock.
+// Memory: what the file has, 1024 times for each volume of each task's and each call's arguments, 16 bytes for each future,
+// and an entry for each plan. Costs some hundred nanoseconds for each call, body and move, the words for why a launch was
+// analysed, and a millisecond at the end.
 
 #include <cstdint>
 #include <map>
@@ -30,6 +34,7 @@ class DurationSamples {
  public:
   void add(std::uint64_t bytes, std::uint64_t ns);
   [[nodiscard]] capture::Costs costs() const;
+  [[nodiscard]] std::uint64_t runs() const { return runs_; }
 
  private:
   static constexpr std::size_t kVolumes = 256, kSamples = 1024;
@@ -38,7 +43,7 @@ class DurationSamples {
     std::vector<std::uint64_t> ns;  ///< of runs chosen evenly, where there are many
   };
   std::map<std::uint64_t, Volume> volumes_;
-  std::uint64_t random_ = 0;
+  std::uint64_t random_ = 0, runs_ = 0;
 };
 
 class CaptureFile final : public ReportFile {
@@ -46,6 +51,7 @@ class CaptureFile final : public ReportFile {
   CaptureFile(const std::string& path, const Machine& machine);
   void program_call(const ProgramCall& call) override;
   void program_call_ended() override;
+  void asked(const LaunchPlan& plan) override;
   void launched(LaunchPlan& plan, const std::string& why) override;
   void ran(const BodyRun& body) override;
   void moved(const Move& move) override;
@@ -84,7 +90,8 @@ class CaptureFile final : public ReportFile {
   bool describe(const ProgramCall& told, capture::Call& call);
   bool describe_launch(const LaunchRequest& launch, capture::Call& call);
   Number number_of(const capture::Call& call);
-  [[nodiscard]] bool is_launched_by(Number call, const LaunchPlan& plan) const;
+  void note_plan(const LaunchPlan& plan);
+  [[nodiscard]] bool is_launched_by(Number number, const LaunchPlan& plan) const;
   void measure_moves();
 
   std::mutex mutex_;
@@ -108,7 +115,8 @@ class CaptureFile final : public ReportFile {
   std::uint64_t call_end_ns_ = 0;             ///< of the last call; 0: another one goes on
   Number launching_ = capture::kNone;         ///< the program's launch that goes on
   std::unordered_map<const LaunchPlan*, Number> call_of_;  ///< the last launch of each plan
-  std::map<std::pair<Number, ProcessorKind>, DurationSamples> bodies_;  ///< by call
+  std::map<std::pair<Number, ProcessorKind>, DurationSamples> bodies_;      ///< by task
+  std::map<std::pair<Number, ProcessorKind>, DurationSamples> own_bodies_;  ///< by call
   std::map<exec::NodeKind, DurationSamples> moves_;
   std::map<std::uint64_t, std::string> traces_;  ///< what those with these ids are called
   std::vector<bool> launches_;                   ///< of tasks: they launch others

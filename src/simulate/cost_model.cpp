@@ -95,17 +95,17 @@ CostModel::CostModel(const capture::Program& program, const Machine& measured,
   for (const capture::Call& call : program.calls) calls_.push_back(usual(call.costs));
 }
 
-CostModel::Costs CostModel::usual(const Costs& measured) {
-  Costs costs;
+capture::CostsByKind CostModel::usual(const capture::CostsByKind& measured) {
+  capture::CostsByKind costs;
   std::ranges::transform(measured, costs.begin(), capture::without_rare);
   return costs;
 }
 
 const capture::Costs* CostModel::measured_of(const runtime::LaunchPlan& plan,
                                              ProcessorKind& kind) const {
-  const Costs& by_task = bodies_[tasks_.at(plan.task.get())];
+  const capture::CostsByKind& by_task = bodies_[tasks_.at(plan.task.get())];
   const auto call = call_of_.find(&plan);
-  const Costs& by_call = call != call_of_.end() ? calls_[call->second] : by_task;
+  const capture::CostsByKind& by_call = call != call_of_.end() ? calls_[call->second] : by_task;
   const auto measured = [&](ProcessorKind on) -> const capture::Costs* {
     const auto at = static_cast<std::size_t>(on);
     return !by_call[at].empty() ? &by_call[at] : !by_task[at].empty() ? &by_task[at] : nullptr;

@@ -2,10 +2,9 @@
 // How long the operations of a captured program take on a described machine.
 //
 // A body takes as long as those of the same call were measured on that kind of processor, else those of its task, else on
-// another kind. Where machine and kind are not
-// those of the measurement, the time is scaled: a body that takes d seconds on a processor of f flop/s is one of d f
-// floating-point operations at most, and it reads and writes its arguments. On a processor of F flop/s that reads and
-// writes the memory of argument i at B_i bytes/s it takes max(d f / F, sum of bytes_i / B_i), and the launch. A
+// another kind. Where machine and kind are not those of the measurement, the time is scaled: a body that takes d seconds on
+// a processor of f flop/s is one of d f floating-point operations at most, and it reads and writes its arguments. On a
+// processor of F flop/s that reads and writes the memory of argument i at B_i bytes/s it takes max(d f / F, sum of bytes_i / B_i), and the launch. A
 // processor of which a description says nothing counts as a core of 50 Gflop/s. A file may say otherwise for each task.
 //
 // A copy takes what its links say: latency + bytes / bandwidth. Where a cpu makes it (no end is a real GPU's memory, and
@@ -14,7 +13,6 @@
 //
 // Owner: the thread of the simulation.
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -60,8 +58,8 @@ class CostModel final : public Model {
   void launched(const runtime::LaunchPlan& plan) override { call_of_[&plan] = call_; }
 
  private:
-  using Costs = capture::CostsByKind;
-  [[nodiscard]] static Costs usual(const Costs& measured);
+  /// Without volumes that are rare.
+  [[nodiscard]] static capture::CostsByKind usual(const capture::CostsByKind& measured);
   /// The body's measured times, and on which kind of processor; null: it has never run.
   [[nodiscard]] const capture::Costs* measured_of(const runtime::LaunchPlan& plan,
                                                   ProcessorKind& kind) const;
@@ -80,9 +78,10 @@ class CostModel final : public Model {
   const Lanes& lanes_;
   const CostFile* file_;
   std::unordered_map<const detail::TaskRecord*, capture::Number> tasks_;
-  std::vector<Costs> bodies_, calls_;  ///< by task, and by call
-  capture::Number call_ = capture::kNone;
-  std::unordered_map<const runtime::LaunchPlan*, capture::Number> call_of_;
+  std::vector<capture::CostsByKind> bodies_, calls_;  ///< by task, and by call
+  capture::Number call_ = capture::kNone;             ///< that goes on
+  std::unordered_map<const runtime::LaunchPlan*, capture::Number>
+      call_of_;  ///< which has launched a task of this plan last
   capture::Costs copies_, fills_, folds_;
 };
 

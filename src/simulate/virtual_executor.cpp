@@ -64,7 +64,8 @@ void VirtualExecutor::publish(Node& node, std::span<const exec::NodeRef> predece
     ++analysed_;
     program_ += own_seconds(machine_.overheads().analyse);
     process_until(program_);
-    if (node.kind == exec::NodeKind::task) model_.launched(*runtime::detail_of(node).plan);
+    if (node.kind == exec::NodeKind::task && (node.flags & exec::kGivenUp) == 0)
+      model_.launched(*runtime::detail_of(node).plan);
   }
   if (exec::connect(node, predecessors)) exec::node_ready(node, Sink{*this});
 }
@@ -114,7 +115,7 @@ Work VirtualExecutor::work_of(Ready what) {
   if (what.is_live()) return replayed_work(what.live());
   Node& node = what.node();
   if (node.run == exec::run_replayed_node) return replayed_work(*node.payload_as<LiveNode*>());
-  if (!exec::runs_operation(node) || (node.flags & exec::kProxy) != 0) return {};
+  if (!exec::runs_operation(node) || (node.flags & (exec::kProxy | exec::kGivenUp)) != 0) return {};
   return modelled(runtime::detail_of(node));
 }
 

@@ -57,7 +57,7 @@ class Model {
   /// Throws UsageError, which names the launch, for what cannot be modelled. Then it takes no time, and the simulation is
   /// refused (VirtualExecutor::check).
   virtual Work work_of(const runtime::OperationDetail& operation) = 0;
-  /// The call that goes on launches such a task.
+  /// A task of this plan is launched by the present call.
   virtual void launched(const runtime::LaunchPlan& plan) = 0;
 };
 
