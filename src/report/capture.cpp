@@ -378,11 +378,11 @@ void CaptureFile::ran(const BodyRun& body) {
   if (known == tasks_.end()) return;  // launched by another task
   const TaskVariant& variant = *plan.own.points[body.rank].variant;
   const std::uint64_t bytes = plan.argument_bytes(body.rank);
-  bodies_[{known->second, variant.kind}].add(bytes, body.ns);
+  bodies_[{Whose::task, known->second, variant.kind}].add(bytes, body.ns);
   const auto call = call_of_.find(&plan);
   // Mappers that are asked at each launch make plans that nobody is told of before their points run.
   const Number by = call != call_of_.end() ? call->second : launching_;
-  if (is_launched_by(by, plan)) own_bodies_[{by, variant.kind}].add(bytes, body.ns);
+  if (is_launched_by(by, plan)) bodies_[{Whose::call, by, variant.kind}].add(bytes, body.ns);
   if (body.launches) launches_[known->second] = true;
 }
 
@@ -426,13 +426,15 @@ void CaptureFile::close() {
     const std::lock_guard lock(mutex_);
     if (std::exchange(closed_, true)) return;
     measure_moves();
-    for (const auto& [key, samples] : bodies_)
-      program_.tasks[key.first].costs[static_cast<std::size_t>(key.second)] = samples.costs();
-    // Of fewer runs outliers are not known: the task's times say more.
+    // Of few runs of a call outliers are not known: its task's times say more.
     constexpr std::uint64_t kFew = 10;
-    for (const auto& [key, samples] : own_bodies_)
-      if (samples.runs() > kFew)
-        program_.calls[key.first].costs[static_cast<std::size_t>(key.second)] = samples.costs();
+    for (const auto& [key, samples] : bodies_) {
+      const auto& [whose, number, kind] = key;
+      if (whose == Whose::call && samples.runs() <= kFew) continue;
+      capture::CostsByKind& costs =
+          whose == Whose::call ? program_.calls[number].costs : program_.tasks[number].costs;
+      costs[static_cast<std::size_t>(kind)] = samples.costs();
+    }
     for (std::size_t task = 0; task < launches_.size(); ++task)
       program_.tasks[task].launches = launches_[task];
     for (const auto& [call, held] : held_)

@@ -17,6 +17,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -71,6 +72,7 @@ class CaptureFile final : public ReportFile {
     std::uint64_t begin_ns, position;
     Number call;
   };
+  enum class Whose : std::uint8_t { task, call };
   struct Held {
     std::uint64_t count = 0, ns = 0;
   };
@@ -115,8 +117,7 @@ class CaptureFile final : public ReportFile {
   std::uint64_t call_end_ns_ = 0;             ///< of the last call; 0: another one goes on
   Number launching_ = capture::kNone;         ///< the program's launch that goes on
   std::unordered_map<const LaunchPlan*, Number> call_of_;  ///< the last launch of each plan
-  std::map<std::pair<Number, ProcessorKind>, DurationSamples> bodies_;      ///< by task
-  std::map<std::pair<Number, ProcessorKind>, DurationSamples> own_bodies_;  ///< by call
+  std::map<std::tuple<Whose, Number, ProcessorKind>, DurationSamples> bodies_;
   std::map<exec::NodeKind, DurationSamples> moves_;
   std::map<std::uint64_t, std::string> traces_;  ///< what those with these ids are called
   std::vector<bool> launches_;                   ///< of tasks: they launch others
