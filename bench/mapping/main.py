@@ -17,7 +17,6 @@ runs, which took turns, show it with 95% confidence.
 import argparse
 import itertools
 import json
-import math
 import os
 import pathlib
 import random
@@ -26,6 +25,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+from sign_test import interval
 
 HERE = pathlib.Path(__file__).absolute().parent
 ROUNDS, ROUNDS_ALL = 6, 15
@@ -138,19 +140,10 @@ class Case:
 def order_of(a, b, shown):
     """-1: the first takes less by more than 5%, 1: more, 0: neither. `shown`: by the sign test's interval of 95% for the
     ratio of runs that were made in turns, else by the medians."""
-    if not shown:
-        low = high = statistics.median(a.measured) / statistics.median(b.measured)
+    if shown:
+        low, high = interval([x / y for x, y in zip(a.measured, b.measured)])
     else:
-        ratios = sorted(x / y for x, y in zip(a.measured, b.measured))
-        outside, rank = 0.0, 0
-        while rank < len(ratios) // 2:
-            outside += 2 * math.comb(len(ratios), rank) / 2 ** len(ratios)
-            if outside > 0.05:
-                break
-            rank += 1
-        if rank == 0:
-            return 0  # too few runs for an interval
-        low, high = ratios[rank - 1], ratios[-rank]
+        low = high = statistics.median(a.measured) / statistics.median(b.measured)
     return -1 if high < 1 / ALLOWED else 1 if low > ALLOWED else 0
 
 
