@@ -4,23 +4,18 @@
 // point, field and instance) with equal points put together. The rules that change it are R1, R2 and W of the dynamic
 // tracing paper (IV.A), see analysis/analysis.hpp, and those of analysis/use_state.hpp.
 //
-// Cells. The points are a list of *cells*: disjoint boxes. All cells of a field are in one index (FieldState). A search
-// looks for cells, not for the bounds of equivalence sets, since the bounds of scattered equivalence sets all meet one
-// another. Cutting out a set costs a look-up for each of its boxes, whatever the sizes of the equivalence sets that it
-// meets, and leaves at most six more cells per cell that is cut. So first uses of sets with m boxes in all cost
-// O(m log m), and a constant for each cell that they meet.
+// The points themselves are a part of a subdivision, which fields share (analysis/subdivision.hpp).
 //
 // Owner: the thread of the context.
 
 #include <algorithm>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
-#include <iterator>
-#include <list>
 #include <memory>
 #include <vector>
 
 #include "analysis/instance.hpp"
+#include "analysis/subdivision.hpp"
 #include "analysis/use_state.hpp"
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
@@ -35,13 +30,6 @@ namespace refrain::analysis {
 
 struct EquivalenceSet;
 struct Footprint;
-
-/// A box of points of one equivalence set.
-struct Cell {
-  data::Box box;
-  EquivalenceSet* set;
-  std::list<Cell>::iterator self{};  ///< its place among the cells of the set
-};
 
 /// A fill that has not been carried out everywhere yet. Shared with the operations that do.
 struct FillValue {
@@ -69,17 +57,10 @@ struct EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<const FillValue>
   std::uint32_t number = 0;  ///< in order of creation within the field
   /// Number of the equivalence set whose state it took over when it was made.
   std::uint32_t cut_from = 0;
-  /// Its points, as boxes. The field's index must forget cells that go before it is searched again.
-  std::list<Cell> cells;
-  data::IndexSpaceRef points;  ///< the same as a set, once asked for (FieldState::points_of)
+  Part part = 0;                       ///< its points; its place among the sets of the field
+  data::IndexSpaceRef points;          ///< once asked for (FieldState::points_of)
   std::vector<Footprint*> footprints;  ///< the regions that contain it
   RecorderNote recorded;
-
-  Cell& add_cell(const data::Box& box) {
-    Cell& cell = cells.emplace_back(Cell{box, this});
-    cell.self = std::prev(cells.end());
-    return cell;
-  }
 };
 
 /// The equivalence sets of one region, for one field. Exact while it is not dormant: splitting an equivalence set

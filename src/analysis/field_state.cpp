@@ -10,12 +10,6 @@ namespace refrain::analysis {
 
 namespace {
 
-// By the equivalence sets' order of creation: nothing may depend on addresses, or on the order of a search.
-void sort_by_set(std::vector<Cell*>& cells) {
-  const auto number = [](const Cell* cell) { return cell->set->number; };
-  if (!std::ranges::is_sorted(cells, {}, number)) std::ranges::stable_sort(cells, {}, number);
-}
-
 struct StateHash {
   std::size_t operator()(const EquivalenceSet* set) const {
     std::size_t hash = boost::hash_range(set->footprints.begin(), set->footprints.end());
@@ -32,17 +26,16 @@ struct SameState {
 
 }  // namespace
 
-FieldState::FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name,
-                       const data::RegionTree* tree)
-    : space_(std::move(space)), type_(type), name_(std::move(field_name)), tree_(tree) {
+FieldState::FieldState(std::shared_ptr<Subdivision> subdivision, const ValueType& type,
+                       std::string field_name, const data::RegionTree* tree)
+    : type_(type), name_(std::move(field_name)), tree_(tree), subdivision_(std::move(subdivision)) {
   auto zeros = std::make_shared<FillValue>();
   zeros->bytes.assign(type.size, std::byte{0});
   zeros_ = std::move(zeros);
-  if (space_->empty()) return;
+  if (space()->empty()) return;
   EquivalenceSet& whole = add_set();
   whole.fill = zeros_;
-  whole.points = space_;
-  for (const data::Box& box : space_->boxes()) add_cell(whole, box);
+  whole.points = space();
 }
 
 std::string FieldState::describe() const {
@@ -52,6 +45,7 @@ std::string FieldState::describe() const {
 EquivalenceSet& FieldState::add_set() {
   EquivalenceSet& set = *sets_.emplace_back(std::make_unique<EquivalenceSet>());
   set.number = next_set_++;
+  set.part = static_cast<Part>(sets_.size() - 1);
   return set;
 }
 
@@ -61,17 +55,19 @@ std::vector<EquivalenceSet*> FieldState::all_sets() const {
   return sets;
 }
 
+std::vector<EquivalenceSet*> FieldState::sets_of(const SubdivisionView::Parts& parts) const {
+  std::vector<EquivalenceSet*> sets(parts.size());
+  std::ranges::transform(parts, sets.begin(), [this](Part part) { return sets_[part].get(); });
+  return sets;
+}
+
 const data::IndexSpaceRef& FieldState::points_of(EquivalenceSet& set) const {
-  if (!set.points) {
-    data::BoxList boxes;
-    for (const Cell& cell : set.cells) boxes.push_back(cell.box);
-    set.points = data::IndexSpace::from_boxes(space_->dim(), std::move(boxes));
-  }
+  if (!set.points) set.points = subdivision_.points_of(set.part);
   return set.points;
 }
 
-// A new equivalence set of the same state takes over some of the cells.
-EquivalenceSet& FieldState::split(EquivalenceSet& set, std::span<Cell* const> inside) {
+// The next part was cut from this set's: a new set of the same state.
+void FieldState::split(EquivalenceSet& set) {
   EquivalenceSet& part = add_set();
   part.cut_from = set.number;
   part.uses = set.uses;
@@ -79,66 +75,31 @@ EquivalenceSet& FieldState::split(EquivalenceSet& set, std::span<Cell* const> in
   part.footprints = set.footprints;
   for (Footprint* footprint : part.footprints) footprint->sets.push_back(&part);
   entries_ += part.footprints.size();
-  for (Cell* cell : inside) {
-    part.cells.splice(part.cells.end(), set.cells, cell->self);
-    cell->set = &part;
-  }
   set.points = {};
-  return part;
 }
 
 std::vector<EquivalenceSet*> FieldState::sets_meeting(const data::IndexSpaceRef& points) const {
-  if (points == space_) return all_sets();
-  std::vector<Cell*> cells;
-  for (const data::Box& box : points->boxes())
-    cells_.find(box, [&](Cell& cell) { cells.push_back(&cell); });
-  sort_by_set(cells);
-  std::vector<EquivalenceSet*> sets;
-  for (const Cell* cell : cells)
-    if (sets.empty() || sets.back() != cell->set) sets.push_back(cell->set);
-  return sets;
+  return points == space() ? all_sets() : sets_of(subdivision_.meeting(points));
 }
 
-// Splits the equivalence sets that the set covers in part; returns those that it covers then.
+// Splits the equivalence sets that a set covers in part; returns those that it covers then.
 std::vector<EquivalenceSet*> FieldState::cut_out(const data::IndexSpaceRef& points) {
-  if (points == space_) return all_sets();
-  std::vector<Cell*> inside;
-  for (const data::Box& box : points->boxes())
-    cells_.find(box, [&](Cell& cell) {
-      if (intersection(cell.box, box) != cell.box) trim(cell, box);
-      inside.push_back(&cell);
-    });
-  sort_by_set(inside);
-  std::vector<EquivalenceSet*> covered;
-  for (std::size_t first = 0, last = 0; first < inside.size(); first = last) {
-    EquivalenceSet& set = *inside[first]->set;
-    while (last < inside.size() && inside[last]->set == &set) ++last;
-    const bool whole = last - first == set.cells.size();
-    covered.push_back(whole ? &set : &split(set, std::span(inside).subspan(first, last - first)));
-  }
+  return points == space() ? all_sets() : sets_of(cut_out(Subdivision::Sets(&points, 1)).front());
+}
+
+std::vector<SubdivisionView::Parts> FieldState::cut_out(Subdivision::Sets sets) {
+  std::vector<SubdivisionView::Parts> covered = subdivision_.cut_out(sets);
+  while (sets_.size() < subdivision_.parts())
+    split(*sets_[subdivision_.cut_from(static_cast<Part>(sets_.size()))]);
   return covered;
 }
 
-// Cuts off what of the cell is beside the box, slab by slab: each becomes a cell of the same equivalence set.
-void FieldState::trim(Cell& cell, const data::Box& box) {
-  cells_.erase(cell.box, cell);
-  for (int d = 0; d < 3; ++d) {
-    data::Box before = cell.box, after = cell.box;
-    before.hi[d] = box.lo[d] - 1;
-    after.lo[d] = box.hi[d] + 1;
-    for (const data::Box& rest : {before, after})
-      if (!rest.empty()) add_cell(*cell.set, rest);
-    cell.box.lo[d] = std::max(cell.box.lo[d], box.lo[d]);
-    cell.box.hi[d] = std::min(cell.box.hi[d], box.hi[d]);
-  }
-  cells_.insert(cell.box, cell);
-}
-
 // The equivalence sets that its points are now.
-void FieldState::name_sets(Footprint& footprint) {
-  footprint.sets = cut_out(footprint.points);
+void FieldState::name_sets(Footprint& footprint, std::vector<EquivalenceSet*> sets) {
+  footprint.sets = std::move(sets);
   for (EquivalenceSet* set : footprint.sets) set->footprints.push_back(&footprint);
   entries_ += footprint.sets.size();
+  footprint.used = tidied_;
   awake_.push_back(footprint);
 }
 
@@ -153,8 +114,8 @@ void FieldState::wake(Footprint& footprint) {
   footprint.used = tidied_;
   if (!footprint.dormant()) [[likely]]
     return;
-  ++woken_;
-  name_sets(footprint);
+  wanted_again_ += 2;
+  name_sets(footprint, cut_out(footprint.points));
 }
 
 Footprint& FieldState::footprint(const data::IndexSpaceRef& points, bool passing) {
@@ -163,13 +124,27 @@ Footprint& FieldState::footprint(const data::IndexSpaceRef& points, bool passing
     slot = std::make_unique<Footprint>(points);
     slot->passing = passing;
     if (passing) ++passing_;
-    slot->used = tidied_;
-    name_sets(*slot);
+    name_sets(*slot, cut_out(points));
     return *slot;
   }
   if (!passing && std::exchange(slot->passing, false)) --passing_;
   wake(*slot);
   return *slot;
+}
+
+void FieldState::add_footprints(std::span<const data::IndexSpaceRef> disjoint) {
+  std::vector<data::IndexSpaceRef> missing;
+  std::vector<Footprint*> made;
+  for (const data::IndexSpaceRef& points : disjoint) {
+    if (points == space() || points->empty()) continue;
+    std::unique_ptr<Footprint>& slot = footprints_[points.get()];
+    if (slot) continue;
+    slot = std::make_unique<Footprint>(points);
+    made.push_back(slot.get());
+    missing.push_back(points);
+  }
+  const std::vector<SubdivisionView::Parts> covered = cut_out(missing);
+  for (std::size_t i = 0; i < made.size(); ++i) name_sets(*made[i], sets_of(covered[i]));
 }
 
 void FieldState::forget_footprints(const std::function<bool(const Footprint&)>& unwanted) {
@@ -186,16 +161,16 @@ void FieldState::forget_footprints(const std::function<bool(const Footprint&)>& 
 
 void FieldState::tidy() {
   // Where half of those that were thought idle have been wanted again, more are in use than are kept awake.
-  const bool in_turns = 2 * woken_ > sent_to_sleep_;
-  sent_to_sleep_ = woken_ = 0;
+  const bool in_turns = wanted_again_ > 0;
+  wanted_again_ = 0;
   for (auto next = awake_.begin(); next != awake_.end() && !in_turns;) {
     Footprint& footprint = *next++;
     if (footprint.used == tidied_) continue;
     leave_sets(footprint);
-    ++sent_to_sleep_;
+    --wanted_again_;
   }
   ++tidied_;
-  if (sent_to_sleep_ != 0) coalesce();
+  if (wanted_again_ != 0) coalesce();
   most_entries_ = std::max(least_entries, 2 * entries_);
 }
 
@@ -207,32 +182,35 @@ void FieldState::forget_complete_readers() {
 // Puts equivalence sets together that are in the same footprints and in the same state: the first of them takes over
 // the points of the others. Equivalence sets keep their order.
 void FieldState::coalesce() {
-  std::unordered_map<EquivalenceSet*, data::BoxList, StateHash, SameState> taken_over;
-  taken_over.reserve(sets_.size());
+  std::unordered_map<EquivalenceSet*, Part, StateHash, SameState> kept;
+  std::vector<Part> joins;  // of each part, what it is a part of from now on
   for (const auto& set : sets_) {
     std::ranges::sort(set->footprints);
-    const auto [first, is_new] = taken_over.try_emplace(set.get());
-    if (is_new) continue;
-    for (const Cell& cell : set->cells) first->second.push_back(cell.box);
-    set->cells.clear();
+    joins.push_back(kept.try_emplace(set.get(), static_cast<Part>(kept.size())).first->second);
   }
-  if (taken_over.size() == sets_.size()) return;
-  for (auto& [set, boxes] : taken_over) {
-    if (boxes.empty()) continue;
-    for (const Cell& cell : set->cells) boxes.push_back(cell.box);
-    set->cells.clear();
-    set->points = data::IndexSpace::from_boxes(space_->dim(), std::move(boxes));
-    for (const data::Box& box : set->points->boxes()) set->add_cell(box);
+  if (kept.size() == sets_.size()) return;
+  std::vector<data::BoxList> parts(kept.size());
+  std::vector<std::size_t> joined(kept.size());
+  for (Part part = 0; part < joins.size(); ++part) {
+    subdivision_.add_boxes(part, parts[joins[part]]);
+    ++joined[joins[part]];
+  }
+  constexpr Part kGone = ~Part{0};
+  Part next = 0;
+  for (Part part = 0; part < joins.size(); ++part) {
+    EquivalenceSet& set = *sets_[part];
+    set.part = joins[part] == next ? next++ : kGone;  // the first of those that come together
+    if (set.part == kGone || joined[set.part] == 1) continue;
+    data::BoxList& boxes = parts[set.part];
+    set.points = data::IndexSpace::from_boxes(space()->dim(), std::move(boxes));
+    boxes.assign(set.points->boxes().begin(), set.points->boxes().end());
   }
   ++next_set_;
-  const auto is_gone = [](const auto& set) { return set->cells.empty(); };
+  const auto is_gone = [](const auto& set) { return set->part == kGone; };
   for (Footprint& footprint : awake_) entries_ -= std::erase_if(footprint.sets, is_gone);
   std::erase_if(sets_, is_gone);
-  // All at once: quicker than one by one.
-  std::vector<data::BoxIndex<Cell>::Item> all;
-  for (const auto& set : sets_)
-    for (Cell& cell : set->cells) all.push_back({cell.box, &cell});
-  cells_.assign(std::move(all));
+  // Other fields go on with the parts that there were.
+  subdivision_ = SubdivisionView(std::make_shared<Subdivision>(space(), parts));
 }
 
 // Another instance of the pool's changes no choice but those that wanted one where there was none.
@@ -273,14 +251,14 @@ void FieldState::check_invariants() const {
   const auto union_of = [this](const auto& sets) {
     std::vector<data::IndexSpaceRef> parts(sets.size());
     std::ranges::transform(sets, parts.begin(), [&](const auto& set) { return points_of(*set); });
-    return data::unite(space_->dim(), parts);
+    return data::unite(space()->dim(), parts);
   };
   std::size_t volume = 0, entries = 0;
   for (const auto& set : sets_) {
-    REFRAIN_ASSERT(!set->cells.empty(), "an equivalence set has points");
+    REFRAIN_ASSERT(!points_of(*set)->empty(), "an equivalence set has points");
     volume += points_of(*set)->volume();
   }
-  REFRAIN_ASSERT(volume == space_->volume() && union_of(sets_) == space_,
+  REFRAIN_ASSERT(volume == space()->volume() && union_of(sets_) == space(),
                  "equivalence sets are disjoint and cover the field's points");
   for (const auto& [key, footprint] : footprints_) {
     entries += footprint->sets.size();

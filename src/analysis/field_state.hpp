@@ -3,9 +3,10 @@
 // regions used so far, and the instances.
 //
 // Splitting. The first use of a region splits the equivalence sets that it covers in part, so that every region used
-// is a union of whole equivalence sets: its footprint. The cost is that of the cells that the region meets
-// (equivalence_set.hpp), however many equivalence sets there are. Later launches on the same region walk the footprint
-// and need no set algebra.
+// is a union of whole equivalence sets: its footprint. The cost is that of the boxes of the region and of the cells that
+// it meets, however many equivalence sets there are; for a field that is split as another one of its region was before, it
+// is that of the equivalence sets (subdivision.hpp). Later launches on the same region walk the footprint and need no set
+// algebra.
 //
 // Dormant footprints bound memory. Of n sets that overlap, each may consist of n equivalence sets. An *entry* is an
 // equivalence set in a footprint. When the number of entries has doubled since the last `tidy`, footprints that were
@@ -26,22 +27,29 @@
 
 #include "analysis/equivalence_set.hpp"
 #include "analysis/extent.hpp"
-#include "data/box_index.hpp"
+#include "analysis/subdivision.hpp"
 #include "data/region_tree.hpp"
 
 namespace refrain::analysis {
 
 class FieldState {
  public:
-  /// All points of `space` start with a pending fill of zero bytes.
+  /// All points start with a pending fill of zero bytes. Other fields may share the subdivision, which begins as one part.
   /// `tree`: the field's tree, for messages.
+  FieldState(std::shared_ptr<Subdivision> subdivision, const ValueType& type,
+             std::string field_name, const data::RegionTree* tree = nullptr);
+  /// With a subdivision of its own.
   FieldState(data::IndexSpaceRef space, const ValueType& type, std::string field_name,
-             const data::RegionTree* tree = nullptr);
+             const data::RegionTree* tree = nullptr)
+      : FieldState(std::make_shared<Subdivision>(std::move(space)), type, std::move(field_name),
+                   tree) {}
   FieldState(const FieldState&) = delete;
 
   /// The footprint of a set of points, made when missing. It is *passing* until it is asked for as a region's: so far only
   /// copies have used it.
   Footprint& footprint(const data::IndexSpaceRef& points, bool passing = false);
+  /// Makes the footprints of disjoint sets that are missing: quicker than one by one.
+  void add_footprints(std::span<const data::IndexSpaceRef> disjoint);
   /// Whether there are so many passing footprints that it is time to forget them.
   [[nodiscard]] bool crowded() const { return passing_ > kPassing + footprints_.size() / 2; }
 
@@ -64,10 +72,10 @@ class FieldState {
   /// to such a footprint, or to an equivalence set, may be used afterwards.
   void forget_footprints(const std::function<bool(const Footprint&)>& unwanted);
 
-  [[nodiscard]] const data::IndexSpaceRef& space() const { return space_; }
+  [[nodiscard]] const data::IndexSpaceRef& space() const { return subdivision_.space(); }
   /// What instances of the whole field (Extent::whole) have room for: all points, unless it is known which are used.
   [[nodiscard]] const data::IndexSpaceRef& extent() const {
-    return used_ != nullptr ? used_->points() : space_;
+    return used_ != nullptr ? used_->points() : space();
   }
   /// Null: all. It lives as long as it is set.
   void set_used(UsedExtent* used) { used_ = used; }
@@ -79,6 +87,8 @@ class FieldState {
   /// "field 'voltage' of region 3".
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] const std::vector<std::unique_ptr<EquivalenceSet>>& sets() const { return sets_; }
+  /// What its points are divided into; boxes of other fields' cuts included.
+  [[nodiscard]] const SubdivisionView& subdivision() const { return subdivision_; }
 
   /// The number that the next equivalence set will have. Changes whenever equivalence sets are cut or put together.
   [[nodiscard]] std::uint32_t next_set() const { return next_set_; }
@@ -109,35 +119,33 @@ class FieldState {
  private:
   static constexpr std::size_t kPassing = 64;
 
-  void name_sets(Footprint& footprint);
+  void name_sets(Footprint& footprint, std::vector<EquivalenceSet*> sets);
   void leave_sets(Footprint& footprint);
   EquivalenceSet& add_set();
-  EquivalenceSet& split(EquivalenceSet& set, std::span<Cell* const> inside);
+  void split(EquivalenceSet& set);
   std::vector<EquivalenceSet*> cut_out(const data::IndexSpaceRef& points);
-  void add_cell(EquivalenceSet& set, const data::Box& box) {
-    cells_.insert(box, set.add_cell(box));
-  }
-  void trim(Cell& cell, const data::Box& box);
+  std::vector<SubdivisionView::Parts> cut_out(Subdivision::Sets sets);
   [[nodiscard]] std::vector<EquivalenceSet*> all_sets() const;
+  [[nodiscard]] std::vector<EquivalenceSet*> sets_of(const SubdivisionView::Parts& parts) const;
   void coalesce();
 
-  data::IndexSpaceRef space_;
   UsedExtent* used_ = nullptr;
   ValueType type_;
   std::string name_;
   const data::RegionTree* tree_;
   std::shared_ptr<const FillValue> zeros_;
-  data::BoxIndex<Cell> cells_;
-  std::vector<std::unique_ptr<EquivalenceSet>> sets_;  ///< in order of creation
+  SubdivisionView subdivision_;
+  std::vector<std::unique_ptr<EquivalenceSet>> sets_;  ///< of its parts, in order of creation
   std::uint32_t next_set_ = 0;
   /// By points.
   std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>> footprints_;
   boost::intrusive::list<Footprint, boost::intrusive::constant_time_size<false>> awake_;
-  std::size_t entries_ = 0;                    ///< of those awake
-  std::size_t most_entries_ = least_entries;   ///< before the next tidy()
-  std::size_t sent_to_sleep_ = 0, woken_ = 0;  ///< by the last tidy(), and of those since then
-  std::uint32_t tidied_ = 0;                   ///< how often tidy() has been called
-  std::size_t passing_ = 0;                    ///< footprints that are so
+  std::size_t entries_ = 0;                   ///< of those awake
+  std::size_t most_entries_ = least_entries;  ///< before the next tidy()
+  /// Of the footprints that the last tidy() sent to sleep: twice those that have been woken since, less all.
+  std::ptrdiff_t wanted_again_ = 0;
+  std::uint32_t tidied_ = 0;  ///< how often tidy() has been called
+  std::size_t passing_ = 0;   ///< footprints that are so
   InstanceSet instances_;
   std::uint32_t instance_epoch_ = 0;
   bool second_best_ = false;
@@ -158,7 +166,9 @@ class TreeState {
     std::unique_ptr<FieldState>& state = fields_[index];
     if (!state) {
       const data::FieldColumn& column = tree.fields()[index];
-      state = std::make_unique<FieldState>(tree.space(), column.type, column.name, &tree);
+      auto shared = subdivision_.lock();
+      if (!shared) subdivision_ = shared = std::make_shared<Subdivision>(tree.space());
+      state = std::make_unique<FieldState>(std::move(shared), column.type, column.name, &tree);
     }
     return *state;
   }
@@ -171,6 +181,7 @@ class TreeState {
 
  private:
   std::vector<std::unique_ptr<FieldState>> fields_;
+  std::weak_ptr<Subdivision> subdivision_;  ///< that fields begin with
 };
 
 }  // namespace refrain::analysis

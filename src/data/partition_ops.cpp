@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "data/box_index.hpp"
 #include "data/box_list.hpp"
+#include "data/line.hpp"
 #include "refrain/error.hpp"
 
 namespace refrain::data {
@@ -203,10 +204,10 @@ void check_pieces(std::span<const IndexSpaceRef> pieces, const IndexSpaceRef& co
 
 bool is_disjoint(std::span<const IndexSpaceRef> pieces) {
   if (pieces.size() < 2) return true;
-  if (pieces[0]->dim() == 1) {  // a union takes little more than to sort
-    unsigned __int128 points = 0;
-    for (const IndexSpaceRef& piece : pieces) points += piece->volume();
-    return unite(1, pieces)->volume() == points;
+  if (pieces[0]->dim() == 1) {  // intervals of one piece never meet
+    const std::vector<Interval> line = intervals_in_order(pieces);
+    const auto meet_there = [](const Interval& a, const Interval& b) { return b.lo <= a.hi; };
+    return std::ranges::adjacent_find(line, meet_there) == line.end();
   }
   const std::vector<NumberedBox> boxes = numbered_boxes(pieces);
   const auto index = index_of(boxes);

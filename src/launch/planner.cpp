@@ -294,6 +294,21 @@ std::unique_ptr<LaunchPlan> Planner::make_unmapped(const LaunchRequest& request,
   return plan;
 }
 
+namespace {
+
+/// The footprints of all points' pieces of argument i at once, where these are disjoint and of one field: a child task's
+/// may be of several of its parent's arguments.
+void add_disjoint_footprints(const LaunchPlan& plan, const Requirement& r, std::size_t i) {
+  if (r.partition.tree == nullptr || !r.partition.tree->is_disjoint(r.partition.index)) return;
+  std::vector<data::IndexSpaceRef> pieces;
+  const std::vector<PlannedArgument>& all = plan.own.arguments;
+  for (std::size_t at = i; at < all.size(); at += plan.argument_count)
+    if (all[at].field == all[i].field) pieces.push_back(all[at].points);
+  if (pieces.size() > 1) all[i].field->add_footprints(pieces);
+}
+
+}  // namespace
+
 // The region of each point and requirement, and what the analysis needs of it. What is wrong with any point of the launch
 // is found here, so that all shards find it.
 void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
@@ -321,11 +336,13 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
   keep_own(plan);
   for (PlannedArgument& argument : plan.own.arguments)
     argument.physical_points = physical_points(*argument.points, argument.region);
-  // After all that may throw: a footprint stays.
-  for (PlannedArgument& argument : plan.own.arguments) {
+  // Before this launch has footprints, all of which are in use.
+  for (const PlannedArgument& argument : plan.own.arguments)
     if (argument.field->overgrown()) tidy(*argument.field);
+  // After all that may throw: a footprint stays.
+  for (std::size_t i = 0; i < count; ++i) add_disjoint_footprints(plan, request.requirements[i], i);
+  for (PlannedArgument& argument : plan.own.arguments)
     argument.footprint = &argument.field->footprint(argument.points);
-  }
 }
 
 void fail_mapper(const Mapper& mapper, const LaunchRequest& request, const std::string& where) {

@@ -72,7 +72,10 @@ void Recorder::look_for_cuts(analysis::FieldState& field) {
     made_.places.push_back(made_.places[whole->recorded.index]);
     made_.places.back().set = part;
     part->recorded = {number_, static_cast<Index>(made_.places.size() - 1)};
-    cuts_.push_back({made_.effects.size(), whole->recorded.index, part->recorded.index});
+    last_cuts_.resize(made_.places.size(), kNone);
+    Index& last = last_cuts_[whole->recorded.index];
+    cuts_.push_back({made_.effects.size(), part->recorded.index, last});
+    last = static_cast<Index>(cuts_.size() - 1);
   }
 }
 
@@ -187,13 +190,21 @@ bool Recorder::take_back_unfinished() {
   return true;
 }
 
-/// The places where an effect at this place is an effect, by all the cuts that were made after it.
-std::vector<Index> Recorder::parts_of(Index place, std::size_t effect) const {
-  std::vector<Index> parts{place};
-  for (auto cut = std::ranges::upper_bound(cuts_, effect, {}, &Cut::effects); cut != cuts_.end();
-       ++cut)
-    if (std::ranges::find(parts, cut->whole) != parts.end()) parts.push_back(cut->part);
-  return parts;
+/// The places where an effect at this place is an effect, by all the cuts that were made after it: the place, then those
+/// that were cut off, in the order of the cuts. Cost: that of sorting these.
+void Recorder::find_parts(Index place, std::size_t effect, std::vector<Index>& parts) const {
+  parts.clear();
+  const auto add_later_cuts_of = [&](Index whole) {
+    Index cut = whole < last_cuts_.size() ? last_cuts_[whole] : kNone;
+    for (; cut != kNone && cuts_[cut].effects > effect; cut = cuts_[cut].earlier)
+      parts.push_back(cut);
+  };
+  add_later_cuts_of(place);
+  for (std::size_t next = 0; next < parts.size(); ++next)
+    add_later_cuts_of(cuts_[parts[next]].part);
+  std::ranges::sort(parts);
+  for (Index& part : parts) part = cuts_[part].part;
+  parts.insert(parts.begin(), place);
 }
 
 /// Puts the effects of the parts in the place of those of the equivalence sets that were cut, and keeps the places that
@@ -202,6 +213,7 @@ void Recorder::place_again() {
   const std::vector<Effect> noted = std::exchange(made_.effects, {});
   const std::vector<Place> touched = std::exchange(made_.places, {});
   std::vector<Index> place_now(touched.size(), kNone);
+  std::vector<Index> parts;
   std::size_t at = 0;
   for (Step& step : made_.steps) {
     for (; at < step.effects; ++at) {
@@ -210,7 +222,8 @@ void Recorder::place_again() {
         made_.effects.push_back(effect);
         continue;
       }
-      for (const Index part : parts_of(noted[at].place, at)) {
+      find_parts(noted[at].place, at, parts);
+      for (const Index part : parts) {
         // Values are moved equivalence set by equivalence set.
         if (effect.change == StateChange::validate && part != noted[at].place)
           untraceable("an equivalence set was cut that values had been moved to");

@@ -60,10 +60,11 @@ class Recorder final : public analysis::StateLog {
  private:
   static constexpr std::size_t kFew = 32;  ///< that a recording may have at no extra cost
 
-  /// The equivalence set of the place `whole` was cut after so many effects; what was cut off is at the place `part`.
+  /// The equivalence set of a place was cut after so many effects; what was cut off is at the place `part`.
   struct Cut {
     std::size_t effects;
-    Index whole, part;
+    Index part;
+    Index earlier;  ///< cut of the same place; kNone: it is the first
   };
 
   /// kNone: an operation from before the recording.
@@ -83,7 +84,7 @@ class Recorder final : public analysis::StateLog {
   Index touch(analysis::FieldState& field, analysis::EquivalenceSet& set);
   Work work_of(exec::Node& node);
   bool take_back_unfinished();
-  [[nodiscard]] std::vector<Index> parts_of(Index place, std::size_t effect) const;
+  void find_parts(Index place, std::size_t effect, std::vector<Index>& parts) const;
   void place_again();
   void choose_names();
   void place_arguments();
@@ -92,7 +93,8 @@ class Recorder final : public analysis::StateLog {
   std::uint64_t number_ = 0;  ///< that no other recorder has, on what this one has seen
   Recording made_;
   std::vector<data::UsedTree> trees_;
-  std::vector<Cut> cuts_;  ///< in the order in which they were made
+  std::vector<Cut> cuts_;         ///< in the order in which they were made
+  std::vector<Index> last_cuts_;  ///< of each place, as far as they go; kNone: it was never cut
   /// By which step. They are kept: of one that is gone, another might have the address.
   std::unordered_map<std::shared_ptr<const analysis::FillValue>, Index> fills_;
   PerReplayInstances own_;

@@ -29,11 +29,7 @@ IndexSpaceRef whole(int dim) {
   return IndexSpace::dense(dim, box);
 }
 
-std::size_t cells_of(const FieldState& field) {
-  std::size_t cells = 0;
-  for (const auto& piece : field.sets()) cells += piece->cells.size();
-  return cells;
-}
+std::size_t cells_of(const FieldState& field) { return field.subdivision().cells(); }
 
 /// How many classes the points fall into when those in the same sets are put together.
 std::size_t classes(const IndexSpaceRef& space, const std::vector<IndexSpaceRef>& sets) {
@@ -88,6 +84,81 @@ IndexSpaceRef scattered(Coord p, Coord pieces, Coord boxes) {
   for (Coord i = 0; i < boxes; ++i)
     list.push_back({{i * pieces + p, 0, 0}, {i * pieces + p, 0, 0}});
   return IndexSpace::from_boxes(1, std::move(list));
+}
+
+std::vector<std::uint32_t> numbers(const std::vector<EquivalenceSet*>& sets) {
+  std::vector<std::uint32_t> numbers(sets.size());
+  std::ranges::transform(sets, numbers.begin(), [](const auto* set) { return set->number; });
+  return numbers;
+}
+
+void expect_alike(const FieldState& field, const FieldState& alone) {
+  ASSERT_EQ(field.sets().size(), alone.sets().size());
+  EXPECT_EQ(field.next_set(), alone.next_set());
+  for (std::size_t i = 0; i < field.sets().size(); ++i) {
+    EquivalenceSet &set = *field.sets()[i], &other = *alone.sets()[i];
+    EXPECT_EQ(set.number, other.number);
+    EXPECT_EQ(set.cut_from, other.cut_from);
+    EXPECT_EQ(field.points_of(set), alone.points_of(other));
+  }
+}
+
+// Fields that share a subdivision, each of which is cut by some of the same sets in an order of its own, now and then in
+// the same one, and by several at once, beside fields that have one each, cut by one set after the other.
+TEST(FieldState, SharingASubdivisionMakesNoDifference) {
+  for (unsigned seed = 1; seed <= 150; ++seed) {
+    const int dim = 1 + static_cast<int>(seed % 3);
+    data::RandomSets random(seed);
+    std::vector<IndexSpaceRef> sets;
+    for (int n = 0; n < 8; ++n) sets.push_back(random.space(dim, data::test_range(dim)));
+    std::vector<IndexSpaceRef> disjoint;
+    for (int n = 0; n < 5; ++n)
+      disjoint.push_back(
+          data::subtract(random.space(dim, data::test_range(dim)), data::unite(dim, disjoint)));
+    struct Fields {
+      FieldState sharing, alone;
+      Coord next = 0;
+    };
+    const auto shared = std::make_shared<Subdivision>(whole(dim));
+    std::vector<std::unique_ptr<Fields>> fields;
+    for (int f = 0; f < 4; ++f)
+      fields.push_back(std::unique_ptr<Fields>(new Fields{
+          {shared, value_type<double>(), "x"}, {whole(dim), value_type<double>(), "x"}}));
+    for (int step = 0; step < 40; ++step) {
+      auto& [sharing, alone, next] = *fields[static_cast<std::size_t>(random.number(0, 3))];
+      if (random.number(0, 9) == 0) {
+        const IndexSpaceRef kept = sets[static_cast<std::size_t>(random.number(0, 7))];
+        const auto unwanted = [&](const Footprint& footprint) { return footprint.points != kept; };
+        sharing.forget_footprints(unwanted);
+        alone.forget_footprints(unwanted);
+      } else if (random.number(0, 9) == 0) {
+        sharing.add_footprints(disjoint);
+        for (const IndexSpaceRef& set : disjoint)
+          EXPECT_EQ(numbers(sharing.footprint(set).sets), numbers(alone.footprint(set).sets));
+      } else {
+        const Coord which = random.number(0, 5) == 0 ? random.number(0, 7) : next++ % 8;
+        const IndexSpaceRef& set = sets[static_cast<std::size_t>(which)];
+        EXPECT_EQ(numbers(sharing.footprint(set).sets), numbers(alone.footprint(set).sets));
+        const IndexSpaceRef asked = random.space(dim, data::test_range(dim));
+        EXPECT_EQ(numbers(sharing.sets_meeting(asked)), numbers(alone.sets_meeting(asked)));
+      }
+      sharing.check_invariants();
+      expect_alike(sharing, alone);
+      ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed << ", step " << step;
+    }
+  }
+}
+
+// The second field follows the cuts of the first.
+TEST(FieldState, FieldsThatAreUsedAlikeShareTheirCells) {
+  const IndexSpaceRef space = IndexSpace::dense(Rect1{0, 63});
+  const auto shared = std::make_shared<Subdivision>(space);
+  FieldState first(shared, value_type<double>(), "x");
+  FieldState second(shared, value_type<double>(), "y");
+  for (FieldState* field : {&first, &second})
+    for (Coord p = 0; p < 4; ++p) field->footprint(scattered(p, 4, 16));
+  EXPECT_TRUE(first.subdivision().is_of(*shared) && second.subdivision().is_of(*shared));
+  EXPECT_EQ(cells_of(second), 64U);
 }
 
 // Whatever the order and the overlaps, what is kept is in proportion to the boxes of the sets.

@@ -1,0 +1,327 @@
+#include "analysis/subdivision.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "data/line.hpp"
+
+namespace refrain::analysis {
+
+// --- cells ---------------------------------------------------------------------------------------------------
+
+void CellLine::choose_anchors() {
+  anchors_.clear();
+  steps_ = 0;
+  std::size_t position = 0;
+  for (Cell& cell : line_)
+    if (position++ % kBetweenAnchors == 0) anchors_.push_back(&cell);
+}
+
+// The last anchor that begins by x, or the first cell. Cells become smaller, but keep their order.
+CellLine::Line::iterator CellLine::anchor_before(Coord x) {
+  const auto after =
+      std::ranges::upper_bound(anchors_, x, {}, [](const Cell* cell) { return cell->box.lo[0]; });
+  return after == anchors_.begin() ? line_.begin() : line_.iterator_to(**std::prev(after));
+}
+
+CellLine::Line::iterator CellLine::first_meeting(const data::Box& box) {
+  const Coord x = box.lo[0];
+  const auto begins_by = [&](Line::iterator cell) {
+    return cell != line_.end() && cell->box.lo[0] <= x;
+  };
+  Line::iterator at = last_ != nullptr ? line_.iterator_to(*last_) : line_.begin();
+  std::size_t near = begins_by(at) ? kBetweenAnchors : 0;
+  for (auto next = at; near > 0 && begins_by(++next); --near) at = next;
+  if (near == 0) {
+    if (steps_ > cells_) choose_anchors();
+    at = anchor_before(x);
+    if (!begins_by(at)) return at;
+    for (auto next = at; begins_by(++next); ++steps_) at = next;
+  }
+  return at->box.hi[0] < x ? std::next(at) : at;
+}
+
+void CellLine::cut(Cell& cell, const data::Box& box, std::span<Cell* const> rest) {
+  // A smaller cell is where the larger one was.
+  const auto at = line_.iterator_to(cell);
+  const auto after = std::next(at);
+  for (Cell* each : rest) line_.insert(each->box.lo[0] < box.lo[0] ? at : after, *each);
+  cells_ += rest.size();
+  cell.box = box;
+}
+
+void CellIndex::assign(std::span<Cell* const> cells) {
+  if (on_line_) {
+    for (Cell* cell : cells) line_.push_back(*cell);
+    return;
+  }
+  std::vector<data::BoxIndex<Cell>::Item> all;
+  all.reserve(cells.size());
+  for (Cell* cell : cells) all.push_back({cell->box, cell});
+  boxes_.assign(std::move(all));
+}
+
+void CellIndex::cut(Cell& cell, const data::Box& box, std::span<Cell* const> rest) {
+  if (on_line_) return line_.cut(cell, box, rest);
+  boxes_.erase(cell.box, cell);
+  cell.box = box;
+  boxes_.insert(box, cell);
+  for (Cell* each : rest) boxes_.insert(each->box, *each);
+}
+
+// --- cutting -------------------------------------------------------------------------------------------------
+
+Subdivision::Subdivision(data::IndexSpaceRef space)
+    : space_(std::move(space)), index_(space_->dim()) {
+  if (!space_->empty()) {
+    add_part(0).points = space_;
+    for (const data::Box& box : space_->boxes()) add_cell(0, box);
+  }
+  index_cells();
+}
+
+Subdivision::Subdivision(data::IndexSpaceRef space, const std::vector<data::BoxList>& parts)
+    : space_(std::move(space)), index_(space_->dim()) {
+  for (Part part = 0; part < parts.size(); ++part) {
+    add_part(part);
+    for (const data::Box& box : parts[part]) add_cell(part, box);
+  }
+  index_cells();
+}
+
+void Subdivision::index_cells() {
+  std::vector<Cell*> cells(cells_.size());
+  std::ranges::transform(cells_, cells.begin(), [](Cell& cell) { return &cell; });
+  if (dim() == 1) std::ranges::sort(cells, {}, [](const Cell* cell) { return cell->box.lo[0]; });
+  index_.assign(cells);
+}
+
+Subdivision::PartState& Subdivision::add_part(Part whole) { return parts_.emplace_back(whole); }
+
+Cell& Subdivision::add_cell(Part part, const data::Box& box) {
+  Cell& cell = cells_.emplace_back(box, part);
+  parts_[part].cells.push_back(cell);
+  return cell;
+}
+
+// What of the cell is beside the box becomes cells of the same part, slab by slab.
+void Subdivision::trim(Cell& cell, const data::Box& box) {
+  Cell* rest[6];
+  std::size_t count = 0;
+  data::Box inside = cell.box;
+  for (int d = 0; d < dim(); ++d) {
+    if (inside.lo[d] < box.lo[d]) {
+      Cell& before = add_cell(cell.part, inside);
+      before.box.hi[d] = box.lo[d] - 1;
+      rest[count++] = &before;
+      inside.lo[d] = box.lo[d];
+    }
+    if (inside.hi[d] > box.hi[d]) {
+      Cell& after = add_cell(cell.part, inside);
+      after.box.lo[d] = box.hi[d] + 1;
+      rest[count++] = &after;
+      inside.hi[d] = box.hi[d];
+    }
+  }
+  index_.cut(cell, inside, {rest, count});
+}
+
+// A new part takes over some of the cells.
+Part Subdivision::split(Part whole, std::span<Cell* const> inside) {
+  const auto part = static_cast<Part>(parts_.size());
+  PartState& made = add_part(whole);
+  PartState& from = parts_[whole];
+  made.cut_off_before = std::exchange(from.last_cut_off, part);
+  for (Cell* cell : inside) {
+    made.cells.splice(made.cells.end(), from.cells, from.cells.iterator_to(*cell));
+    cell->part = part;
+  }
+  from.points = {};
+  return part;
+}
+
+// The cells that are the box's points.
+void Subdivision::take(const data::Box& box, Cells& inside) {
+  index_.find(box, [&](Cell& cell) {
+    bool sticks_out = false;
+    for (int d = 0; d < dim(); ++d)
+      sticks_out |= cell.box.lo[d] < box.lo[d] || cell.box.hi[d] > box.hi[d];
+    if (sticks_out) trim(cell, box);
+    inside.push_back(&cell);
+  });
+}
+
+// The boxes of all sets in their order on the line.
+void Subdivision::take_in_order(Sets sets, std::span<Cells> inside) {
+  for (std::size_t set = 0; set < sets.size(); ++set)
+    inside[set].reserve(sets[set]->boxes().size());
+  for (const auto& [lo, hi, set] : data::intervals_in_order(sets))
+    take({{lo, 0, 0}, {hi, 0, 0}}, inside[set]);
+}
+
+// All that meets a cell at once, and all cells into a new index: an R-tree takes ten times as long to change for each box.
+void Subdivision::take_together(Sets sets, std::span<Cells> inside) {
+  struct Hit {
+    data::Box box;
+    std::size_t set;
+  };
+  std::vector<std::pair<Cell*, std::vector<Hit>>> cut;  // in the order in which they are found
+  std::unordered_map<const Cell*, std::size_t> place;
+  for (std::size_t set = 0; set < sets.size(); ++set)
+    for (const data::Box& box : sets[set]->boxes())
+      index_.find(box, [&](Cell& cell) {
+        const auto [found, is_new] = place.try_emplace(&cell, cut.size());
+        if (is_new) cut.push_back({&cell, {}});
+        cut[found->second].second.push_back({intersection(cell.box, box), set});
+      });
+  for (const auto& [cell, hits] : cut) {
+    const data::Box whole = cell->box;
+    data::BoxList boxes;
+    for (const Hit& hit : hits) {
+      Cell& taken = boxes.empty() ? *cell : add_cell(cell->part, hit.box);
+      taken.box = hit.box;
+      inside[hit.set].push_back(&taken);
+      boxes.push_back(hit.box);
+    }
+    const data::BoxList covered = data::canonical_list(dim(), std::move(boxes));
+    for (const data::Box& rest : data::subtract_lists(dim(), {&whole, 1}, covered))
+      add_cell(cell->part, rest);
+  }
+  index_cells();
+}
+
+std::vector<Subdivision::Parts> Subdivision::cut_out(Sets sets) {
+  std::vector<Cells> inside(sets.size());
+  std::size_t boxes = 0;
+  for (const auto& set : sets) boxes += set->boxes().size();
+  if (sets.size() > 1 && dim() == 1) {
+    take_in_order(sets, inside);
+  } else if (sets.size() > 1 && 4 * boxes > cells_.size()) {
+    take_together(sets, inside);
+  } else {
+    for (std::size_t set = 0; set < sets.size(); ++set)
+      for (const data::Box& box : sets[set]->boxes()) take(box, inside[set]);
+  }
+  std::vector<Parts> covered(sets.size());
+  std::ranges::transform(inside, covered.begin(), [this](Cells& cells) { return group(cells); });
+  return covered;
+}
+
+// The cells as parts of their own.
+Subdivision::Parts Subdivision::group(Cells& inside) {
+  // By parts: nothing may depend on the order of a search.
+  const auto part_of = [](const Cell* cell) { return cell->part; };
+  if (!std::ranges::is_sorted(inside, {}, part_of)) std::ranges::stable_sort(inside, {}, part_of);
+  Parts covered;
+  for (std::size_t first = 0, last = 0; first < inside.size(); first = last) {
+    const Part part = inside[first]->part;
+    while (last < inside.size() && inside[last]->part == part) ++last;
+    const bool whole = last - first == parts_[part].cells.size();
+    covered.push_back(whole ? part : split(part, std::span(inside).subspan(first, last - first)));
+  }
+  return covered;
+}
+
+// --- views ---------------------------------------------------------------------------------------------------
+
+Part SubdivisionView::part_of(Part later) const {
+  const Part end = parts();
+  while (later >= end) later = of_->parts_[later].cut_from;
+  return later;
+}
+
+SubdivisionView::Parts SubdivisionView::meeting(const data::IndexSpaceRef& points) const {
+  Parts parts;
+  for (const data::Box& box : points->boxes())
+    of_->index_.find(box, [&](Cell& cell) {
+      if (parts.empty() || parts.back() != cell.part) parts.push_back(cell.part);
+    });
+  if (!is_last())
+    for (Part& part : parts) part = part_of(part);
+  std::ranges::sort(parts);
+  const auto [end, last] = std::ranges::unique(parts);
+  parts.erase(end, last);
+  return parts;
+}
+
+void SubdivisionView::add_boxes(Part part, data::BoxList& boxes) const {
+  Parts all{part};  // and what later cuts took of these
+  for (const Part end = parts(); !all.empty();) {
+    const Subdivision::PartState& state = of_->parts_[all.back()];
+    all.pop_back();
+    for (const Cell& cell : state.cells) boxes.push_back(cell.box);
+    for (Part cut = state.last_cut_off; cut != Subdivision::kNone && cut >= end;
+         cut = of_->parts_[cut].cut_off_before)
+      all.push_back(cut);
+  }
+}
+
+data::IndexSpaceRef SubdivisionView::points_of(Part part) const {
+  data::IndexSpaceRef& known = of_->parts_[part].points;
+  const Part last_cut = of_->parts_[part].last_cut_off;
+  const bool as_now = last_cut == Subdivision::kNone || last_cut < parts();
+  if (as_now && known) return known;
+  data::BoxList boxes;
+  add_boxes(part, boxes);
+  data::IndexSpaceRef points = data::IndexSpace::from_boxes(of_->dim(), std::move(boxes));
+  if (as_now) known = points;
+  return points;
+}
+
+std::size_t SubdivisionView::volume(Part part) const {
+  data::BoxList boxes;
+  add_boxes(part, boxes);
+  std::size_t volume = 0;
+  for (const data::Box& box : boxes) volume += box.volume();
+  return volume;
+}
+
+/// Whether the points are these parts, which they meet.
+bool SubdivisionView::is_union(const Parts& parts, const data::IndexSpaceRef& points) const {
+  std::size_t sum = 0;
+  for (const Part part : parts) sum += volume(part);
+  return sum == points->volume();
+}
+
+/// The fork from here that begins by cutting these sets out; a new one, which does not yet.
+std::shared_ptr<Subdivision> SubdivisionView::fork(Subdivision::Sets sets) const {
+  for (const Subdivision::Fork& fork : of_->forks_)
+    if (const auto there = fork.after == cuts_ ? fork.subdivision.lock() : nullptr;
+        there && there->cuts_.size() > cuts_ && there->cuts_[cuts_].is_of(sets))
+      return there;
+  std::vector<data::BoxList> boxes(parts());
+  for (Part part = 0; part < boxes.size(); ++part) add_boxes(part, boxes[part]);
+  auto made = std::make_shared<Subdivision>(of_->space_, boxes);
+  for (Part part = 0; part < boxes.size(); ++part) {
+    Subdivision::PartState& copy = made->parts_[part];
+    copy.cut_from = of_->parts_[part].cut_from;
+    if (copy.cut_from != part)
+      copy.cut_off_before = std::exchange(made->parts_[copy.cut_from].last_cut_off, part);
+  }
+  made->cuts_.assign(of_->cuts_.begin(), of_->cuts_.begin() + cuts_);
+  std::erase_if(of_->forks_, [](const auto& fork) { return fork.subdivision.expired(); });
+  of_->forks_.push_back({cuts_, made});
+  return made;
+}
+
+std::vector<SubdivisionView::Parts> SubdivisionView::cut_out(Subdivision::Sets sets) {
+  if (!is_last() && !of_->cuts_[cuts_].is_of(sets)) {
+    std::vector<Parts> met(sets.size());
+    std::ranges::transform(sets, met.begin(), [this](const auto& set) { return meeting(set); });
+    if (std::ranges::equal(met, sets, [this](const Parts& parts, const auto& set) {
+          return is_union(parts, set);
+        }))
+      return met;
+    of_ = fork(sets);
+  }
+  if (!is_last()) return of_->cuts_[cuts_++].covered;
+  const auto before = static_cast<Part>(of_->parts_.size());
+  std::vector<Parts> covered = of_->cut_out(sets);
+  if (of_->parts_.size() == before) return covered;
+  of_->cuts_.push_back({{sets.begin(), sets.end()}, before, covered});
+  ++cuts_;
+  return covered;
+}
+
+}  // namespace refrain::analysis
