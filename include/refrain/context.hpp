@@ -147,8 +147,8 @@ class Context : private detail::Launcher {
     return Partition<N>{make_by_colour(region, field, colours, where)};
   }
   /// The same for colours 0 .. colours - 1.
-  template <int N>
-  Partition<N> by_colour(const Region<N>& region, const Field<Coord>& field, Coord colours,
+  template <int N, Coordinate I>
+  Partition<N> by_colour(const Region<N>& region, const Field<I>& field, Coord colours,
                          Where where = Where::current()) {
     return Partition<N>{make_by_colour(region, field, colours, where)};
   }
@@ -157,6 +157,12 @@ class Context : private detail::Launcher {
   Partition<M> image(const Region<M>& target, const Partition<N>& pieces,
                      const Field<Point<M>>& field, Where where = Where::current()) {
     return Partition<M>{make_image(target, pieces, field, where)};
+  }
+  /// The same for integers that point to points of one dimension.
+  template <int N, Coordinate I>
+  Partition<1> image(const Region<1>& target, const Partition<N>& pieces, const Field<I>& field,
+                     Where where = Where::current()) {
+    return Partition<1>{make_image(target, pieces, field, where)};
   }
   /// The same for fields that point to all points of a rectangle (to none, where it is empty).
   template <int N, int M>
@@ -168,6 +174,12 @@ class Context : private detail::Launcher {
   template <int N, int M>
   Partition<N> preimage(const Region<N>& source, const Partition<M>& pieces,
                         const Field<Point<M>>& field, Where where = Where::current()) {
+    return Partition<N>{make_preimage(source, pieces, field, where)};
+  }
+  /// The same for integers that point to points of one dimension.
+  template <int N, Coordinate I>
+  Partition<N> preimage(const Region<N>& source, const Partition<1>& pieces, const Field<I>& field,
+                        Where where = Where::current()) {
     return Partition<N>{make_preimage(source, pieces, field, where)};
   }
   /// The same for rectangles: those that have a point in common with pieces(c).
@@ -196,6 +208,11 @@ class Context : private detail::Launcher {
   Partition<N> partition(const Region<N>& region, const std::vector<IndexSpace<N>>& pieces,
                          Where where = Where::current()) {
     return Partition<N>{make_explicit(region, {pieces.begin(), pieces.end()}, where)};
+  }
+  template <int N, std::same_as<std::vector<Rect<N>>> Rects>
+  Partition<N> partition(const Region<N>& region, const Rects& pieces,
+                         Where where = Where::current()) {
+    return partition(region, std::vector<IndexSpace<N>>(pieces.begin(), pieces.end()), where);
   }
 
   // --- data ---------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 #include "refrain/value_type.hpp"
 
@@ -30,5 +31,11 @@ struct Field : AnyField {
  private:
   static constexpr const ValueType& value_type_of() { return refrain::value_type<T>(); }
 };
+
+/// Several fields of one region or partition argument: `cells[fields(density, energy)]`. Its parameter is Fields<...>.
+template <class... Ts>
+std::tuple<Field<Ts>...> fields(const Field<Ts>&... each) {
+  return {each...};
+}
 
 }  // namespace refrain

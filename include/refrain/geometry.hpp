@@ -13,6 +13,10 @@
 namespace refrain {
 
 using Coord = std::int64_t;
+/// What a field may hold in place of a Point<1>: as a pointer to a point, or as a colour.
+template <class I>
+concept Coordinate =
+    std::same_as<I, Coord> || std::same_as<I, std::int32_t> || std::same_as<I, std::uint32_t>;
 
 /// An N-dimensional integer point. Point<1> converts from and to Coord.
 template <int N>

@@ -155,26 +155,54 @@ Values take_values(const LaunchRequest& launch, Args&&... args) {
   } catch (...) { fail_values(launch); }
 }
 
-/// Where the accessors are among the parameters.
+/// Of an accessor: its parameter, and which of that parameter's accessors it is.
+struct AccessorPlace {
+  std::size_t parameter = 0, field = 0;
+};
 template <class... Ps>
-constexpr auto accessor_positions(std::type_identity<std::tuple<std::type_identity<Ps>...>>) {
-  std::array<std::size_t, (std::size_t{0} + ... + (is_accessor<Ps> ? 1 : 0))> positions{};
-  std::size_t parameter = 0, found = 0;
-  ((is_accessor<Ps> ? void(positions[found++] = parameter++) : void(++parameter)), ...);
-  return positions;
+constexpr auto accessor_places(std::type_identity<std::tuple<std::type_identity<Ps>...>>) {
+  constexpr std::size_t counts[] = {accessor_count<Ps>..., 0};
+  std::array<AccessorPlace, (std::size_t{0} + ... + accessor_count<Ps>)> places{};
+  for (std::size_t parameter = 0, found = 0; parameter < sizeof...(Ps); ++parameter)
+    for (std::size_t field = 0; field < counts[parameter]; ++field)
+      places[found++] = {parameter, field};
+  return places;
+}
+
+/// What a launch request says of one field of an argument.
+template <bool Group, class P, std::size_t I, class Argument>
+Requirement requirement_of_field(const Argument& argument) {
+  if constexpr (is_accessor<P>) {
+    return requirement_of<Group, std::remove_cvref_t<P>>(argument);
+  } else {
+    using Accessors = std::remove_cvref_t<P>;
+    constexpr bool several = requires { std::tuple_size<Argument>::value; };
+    static_assert(several,
+                  "this parameter of the task has several fields (Fields<...>): pass "
+                  "region[fields(a, b)] or partition[fields(a, b)] for it");
+    if constexpr (several) {
+      constexpr bool as_many = std::tuple_size_v<Argument> == std::tuple_size_v<Accessors>;
+      static_assert(as_many,
+                    "this argument has not as many fields as the task's parameter, Fields<...>");
+      if constexpr (as_many)
+        return requirement_of<Group, std::tuple_element_t<I, Accessors>>(std::get<I>(argument));
+    }
+    return {};
+  }
 }
 
 /// What the launch request says of the region arguments, in order.
 template <bool Group, class Parameters, class... Args>
 auto requirements_of(const Args&... args) {
-  constexpr auto positions = accessor_positions(std::type_identity<Parameters>{});
+  constexpr auto places = accessor_places(std::type_identity<Parameters>{});
   const std::tuple<const Args&...> arguments(args...);
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array<Requirement, sizeof...(I)>{requirement_of<
-        Group, std::remove_cvref_t<typename std::tuple_element_t<positions[I], Parameters>::type>>(
-        std::get<positions[I]>(arguments))...};
+    return std::array<Requirement, sizeof...(I)>{
+        requirement_of_field<Group,
+                             typename std::tuple_element_t<places[I].parameter, Parameters>::type,
+                             places[I].field>(std::get<places[I].parameter>(arguments))...};
   }
-  (std::make_index_sequence<positions.size()>{});
+  (std::make_index_sequence<places.size()>{});
 }
 
 /// The futures among a launch's arguments, in order; at most N.
@@ -194,7 +222,7 @@ struct FutureArguments {
  private:
   template <bool Group, class P, class A>
   void add(const A& argument) {
-    if constexpr (is_accessor<P>) {
+    if constexpr (!is_value<P>) {
       return;
     } else if constexpr (is_per_point<A>) {
       static_assert(Group,

@@ -28,62 +28,84 @@ class Launcher {
 
   // The source line of a launch comes from a defaulted last parameter, which cannot follow a parameter
   // pack; hence one overload per number of arguments.
+#define REFRAIN_PARAMETER(x) auto&& x
 #define REFRAIN_GIVE(x) static_cast<decltype(x)>(x)
+#define REFRAIN_EACH_1(F) F(a1)
+#define REFRAIN_EACH_2(F) REFRAIN_EACH_1(F), F(a2)
+#define REFRAIN_EACH_3(F) REFRAIN_EACH_2(F), F(a3)
+#define REFRAIN_EACH_4(F) REFRAIN_EACH_3(F), F(a4)
+#define REFRAIN_EACH_5(F) REFRAIN_EACH_4(F), F(a5)
+#define REFRAIN_EACH_6(F) REFRAIN_EACH_5(F), F(a6)
+#define REFRAIN_EACH_7(F) REFRAIN_EACH_6(F), F(a7)
+#define REFRAIN_EACH_8(F) REFRAIN_EACH_7(F), F(a8)
+#define REFRAIN_EACH_9(F) REFRAIN_EACH_8(F), F(a9)
+#define REFRAIN_EACH_10(F) REFRAIN_EACH_9(F), F(a10)
+#define REFRAIN_EACH_11(F) REFRAIN_EACH_10(F), F(a11)
+#define REFRAIN_EACH_12(F) REFRAIN_EACH_11(F), F(a12)
+#define REFRAIN_EACH_13(F) REFRAIN_EACH_12(F), F(a13)
+#define REFRAIN_EACH_14(F) REFRAIN_EACH_13(F), F(a14)
+#define REFRAIN_EACH_15(F) REFRAIN_EACH_14(F), F(a15)
+#define REFRAIN_EACH_16(F) REFRAIN_EACH_15(F), F(a16)
+#define REFRAIN_EACH_17(F) REFRAIN_EACH_16(F), F(a17)
+#define REFRAIN_EACH_18(F) REFRAIN_EACH_17(F), F(a18)
+#define REFRAIN_EACH_19(F) REFRAIN_EACH_18(F), F(a19)
+#define REFRAIN_EACH_20(F) REFRAIN_EACH_19(F), F(a20)
+#define REFRAIN_LAUNCH(EACH)                                                               \
+  auto launch(const auto& task, EACH(REFRAIN_PARAMETER), Where where = Where::current()) { \
+    return typed(task, where, EACH(REFRAIN_GIVE));                                         \
+  }
   auto launch(const auto& task, Where where = Where::current()) { return typed(task, where); }
-  auto launch(const auto& task, auto&& a, Where where = Where::current()) {
-    return typed(task, where, REFRAIN_GIVE(a));
-  }
-  auto launch(const auto& task, auto&& a, auto&& b, Where where = Where::current()) {
-    return typed(task, where, REFRAIN_GIVE(a), REFRAIN_GIVE(b));
-  }
-  auto launch(const auto& task, auto&& a, auto&& b, auto&& c, Where where = Where::current()) {
-    return typed(task, where, REFRAIN_GIVE(a), REFRAIN_GIVE(b), REFRAIN_GIVE(c));
-  }
-  auto launch(const auto& task, auto&& a, auto&& b, auto&& c, auto&& d,
-              Where where = Where::current()) {
-    return typed(task, where, REFRAIN_GIVE(a), REFRAIN_GIVE(b), REFRAIN_GIVE(c), REFRAIN_GIVE(d));
-  }
-  auto launch(const auto& task, auto&& a, auto&& b, auto&& c, auto&& d, auto&& e,
-              Where where = Where::current()) {
-    return typed(task, where, REFRAIN_GIVE(a), REFRAIN_GIVE(b), REFRAIN_GIVE(c), REFRAIN_GIVE(d),
-                 REFRAIN_GIVE(e));
-  }
-  auto launch(const auto& task, auto&& a, auto&& b, auto&& c, auto&& d, auto&& e, auto&& f,
-              Where where = Where::current()) {
-    return typed(task, where, REFRAIN_GIVE(a), REFRAIN_GIVE(b), REFRAIN_GIVE(c), REFRAIN_GIVE(d),
-                 REFRAIN_GIVE(e), REFRAIN_GIVE(f));
-  }
-  auto launch(const auto& task, auto&& a, auto&& b, auto&& c, auto&& d, auto&& e, auto&& f,
-              auto&& g, Where where = Where::current()) {
-    return typed(task, where, REFRAIN_GIVE(a), REFRAIN_GIVE(b), REFRAIN_GIVE(c), REFRAIN_GIVE(d),
-                 REFRAIN_GIVE(e), REFRAIN_GIVE(f), REFRAIN_GIVE(g));
-  }
-  auto launch(const auto& task, auto&& a, auto&& b, auto&& c, auto&& d, auto&& e, auto&& f,
-              auto&& g, auto&& h, Where where = Where::current()) {
-    return typed(task, where, REFRAIN_GIVE(a), REFRAIN_GIVE(b), REFRAIN_GIVE(c), REFRAIN_GIVE(d),
-                 REFRAIN_GIVE(e), REFRAIN_GIVE(f), REFRAIN_GIVE(g), REFRAIN_GIVE(h));
-  }
-  auto launch(const auto& task, auto&& a, auto&& b, auto&& c, auto&& d, auto&& e, auto&& f,
-              auto&& g, auto&& h, auto&& i, Where where = Where::current()) {
-    return typed(task, where, REFRAIN_GIVE(a), REFRAIN_GIVE(b), REFRAIN_GIVE(c), REFRAIN_GIVE(d),
-                 REFRAIN_GIVE(e), REFRAIN_GIVE(f), REFRAIN_GIVE(g), REFRAIN_GIVE(h),
-                 REFRAIN_GIVE(i));
-  }
-  auto launch(const auto& task, auto&& a, auto&& b, auto&& c, auto&& d, auto&& e, auto&& f,
-              auto&& g, auto&& h, auto&& i, auto&& j, Where where = Where::current()) {
-    return typed(task, where, REFRAIN_GIVE(a), REFRAIN_GIVE(b), REFRAIN_GIVE(c), REFRAIN_GIVE(d),
-                 REFRAIN_GIVE(e), REFRAIN_GIVE(f), REFRAIN_GIVE(g), REFRAIN_GIVE(h),
-                 REFRAIN_GIVE(i), REFRAIN_GIVE(j));
-  }
-#undef REFRAIN_GIVE
-  template <class K>
-  auto launch(const K&, auto&&, auto&&, auto&&, auto&&, auto&&, auto&&, auto&&, auto&&, auto&&,
-              auto&&, auto&&, auto&&...) {
+  REFRAIN_LAUNCH(REFRAIN_EACH_1)
+  REFRAIN_LAUNCH(REFRAIN_EACH_2)
+  REFRAIN_LAUNCH(REFRAIN_EACH_3)
+  REFRAIN_LAUNCH(REFRAIN_EACH_4)
+  REFRAIN_LAUNCH(REFRAIN_EACH_5)
+  REFRAIN_LAUNCH(REFRAIN_EACH_6)
+  REFRAIN_LAUNCH(REFRAIN_EACH_7)
+  REFRAIN_LAUNCH(REFRAIN_EACH_8)
+  REFRAIN_LAUNCH(REFRAIN_EACH_9)
+  REFRAIN_LAUNCH(REFRAIN_EACH_10)
+  REFRAIN_LAUNCH(REFRAIN_EACH_11)
+  REFRAIN_LAUNCH(REFRAIN_EACH_12)
+  REFRAIN_LAUNCH(REFRAIN_EACH_13)
+  REFRAIN_LAUNCH(REFRAIN_EACH_14)
+  REFRAIN_LAUNCH(REFRAIN_EACH_15)
+  REFRAIN_LAUNCH(REFRAIN_EACH_16)
+  REFRAIN_LAUNCH(REFRAIN_EACH_17)
+  REFRAIN_LAUNCH(REFRAIN_EACH_18)
+  REFRAIN_LAUNCH(REFRAIN_EACH_19)
+  REFRAIN_LAUNCH(REFRAIN_EACH_20)
+  template <class K, class... Args>
+    requires(sizeof...(Args) > 20)
+  auto launch(const K&, Args&&...) {
     static_assert(
         sizeof(K) == 0,
-        "a launch takes at most ten arguments, its domain included: put by-value arguments "
-        "together in a struct");
+        "a launch takes at most twenty arguments, its domain included: put fields of one region "
+        "together (fields(a, b) and Fields<...>), and by-value arguments in a struct");
   }
+#undef REFRAIN_LAUNCH
+#undef REFRAIN_EACH_20
+#undef REFRAIN_EACH_19
+#undef REFRAIN_EACH_18
+#undef REFRAIN_EACH_17
+#undef REFRAIN_EACH_16
+#undef REFRAIN_EACH_15
+#undef REFRAIN_EACH_14
+#undef REFRAIN_EACH_13
+#undef REFRAIN_EACH_12
+#undef REFRAIN_EACH_11
+#undef REFRAIN_EACH_10
+#undef REFRAIN_EACH_9
+#undef REFRAIN_EACH_8
+#undef REFRAIN_EACH_7
+#undef REFRAIN_EACH_6
+#undef REFRAIN_EACH_5
+#undef REFRAIN_EACH_4
+#undef REFRAIN_EACH_3
+#undef REFRAIN_EACH_2
+#undef REFRAIN_EACH_1
+#undef REFRAIN_GIVE
+#undef REFRAIN_PARAMETER
 
  protected:
   runtime::ContextImpl& impl_;

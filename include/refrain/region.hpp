@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "refrain/domain.hpp"
 #include "refrain/field.hpp"
@@ -82,6 +83,16 @@ struct PartitionArgument {
   }
 };
 
+namespace detail {
+
+/// The arguments of several fields, each as `of[field]`.
+template <class Of, class... Ts>
+auto argument_for_each(const Of& of, const std::tuple<Field<Ts>...>& fields) {
+  return std::apply([&of](const auto&... each) { return std::tuple(of[each]...); }, fields);
+}
+
+}  // namespace detail
+
 /// A region of N-dimensional points.
 template <int N>
 struct Region : AnyRegion {
@@ -95,6 +106,11 @@ struct Region : AnyRegion {
   RegionArgument<T, N> operator[](const Field<T>& field) const {
     return {*this, field};
   }
+  /// Several fields: `region[fields(position, velocity)]`.
+  template <class... Ts>
+  auto operator[](const std::tuple<Field<Ts>...>& fields) const {
+    return detail::argument_for_each(*this, fields);
+  }
 };
 
 /// A partition of a region of N-dimensional points.
@@ -107,6 +123,11 @@ struct Partition : AnyPartition {
   PartitionArgument<T, N> operator[](const Field<T>& field) const {
     return {*this, field, {}};
   }
+  /// Several fields: `pieces[fields(position, velocity)]`.
+  template <class... Ts>
+  auto operator[](const std::tuple<Field<Ts>...>& fields) const {
+    return detail::argument_for_each(*this, fields);
+  }
 
   /// The same partition seen through a projection: `cells.at(shift(1))[field]` gives point p the
   /// piece of colour p + 1.
@@ -116,6 +137,10 @@ struct Partition : AnyPartition {
     template <class T>
     PartitionArgument<T, N> operator[](const Field<T>& field) const {
       return {partition, field, projection};
+    }
+    template <class... Ts>
+    auto operator[](const std::tuple<Field<Ts>...>& fields) const {
+      return detail::argument_for_each(*this, fields);
     }
   };
   [[nodiscard]] Projected at(Projection projection) const { return {*this, std::move(projection)}; }

@@ -1,6 +1,7 @@
 #pragma once
 // Tasks of the typed API. The parameters of the body say everything:
 //   Read<T, N>, Write<T, N>, ReadWrite<T, N>, Reduce<Op, T, N>   a region argument and its privilege
+//   Fields<Read<T, N>, Write<U, N>, ...>                         one with several fields, an accessor for each
 //   Point<N>                                                     the point of a group launch
 //   Context&                                                     for launching child tasks
 //   Gang&                                                        several cores run the body's loops
@@ -44,6 +45,16 @@ class Gang {
   detail::ContextSource& source_;
 };
 
+/// The parameter for a region argument with several fields, `region[fields(position, velocity)]`, with an accessor and a
+/// privilege for each:
+///
+///   const Task move{"move", [](Fields<ReadWrite<double>, Read<double>> points, double dt) {
+///     const auto& [x, u] = points;
+///     for (auto p : x.domain()) x[p] += dt * u[p];
+///   }};
+template <class... Accessors>
+using Fields = std::tuple<Accessors...>;
+
 /// A by-value argument that differs from point to point: `per_point(f)` with f(Point<N>) -> T, called
 /// at the launch for each point of the domain, in order.
 template <class F>
@@ -56,6 +67,9 @@ PerPoint<std::decay_t<F>> per_point(F&& f) {
 }
 
 namespace detail {
+
+template <class... Ts>
+struct TypeList {};
 
 template <class T>
 inline constexpr bool is_per_point = false;
@@ -81,8 +95,30 @@ inline constexpr bool is_implicit =
     std::is_same_v<std::remove_cvref_t<P>, Gang>;
 template <class P>
 inline constexpr bool is_accessor = AccessorType<std::remove_cvref_t<P>>;
+
+/// The accessors of a parameter: none, one, or those of its Fields.
 template <class P>
-inline constexpr bool is_value = !is_implicit<P> && !is_accessor<P>;
+struct AccessorsOf {
+  using type = TypeList<>;
+};
+template <AccessorType P>
+struct AccessorsOf<P> {
+  using type = TypeList<P>;
+};
+template <AccessorType... As>
+  requires(sizeof...(As) > 0)
+struct AccessorsOf<Fields<As...>> {
+  using type = TypeList<As...>;
+};
+template <class... Ts>
+constexpr std::size_t length(TypeList<Ts...>) {
+  return sizeof...(Ts);
+}
+template <class P>
+inline constexpr std::size_t accessor_count =
+    length(typename AccessorsOf<std::remove_cvref_t<P>>::type{});
+template <class P>
+inline constexpr bool is_value = !is_implicit<P> && accessor_count<P> == 0;
 
 /// The value of one point: an object of its own whatever T is (the elements of std::vector<bool> are not).
 template <class T>
@@ -138,9 +174,6 @@ inline constexpr ValueOps argument_ops = [] {
   return ops;
 }();
 
-template <class... Ts>
-struct TypeList {};
-
 template <class List, class... Done>
 struct ValueSlots;
 template <class... Done>
@@ -153,18 +186,24 @@ struct ValueSlots<TypeList<P, Rest...>, Done...>
                          ValueSlots<TypeList<Rest...>, Done..., ValueSlot<std::remove_cvref_t<P>>>,
                          ValueSlots<TypeList<Rest...>, Done...>> {};
 
-/// The accessors among the parameters, in order.
-template <class List, class... Done>
-struct Accessors;
-template <class... Done>
-struct Accessors<TypeList<>, Done...> {
-  using type = TypeList<Done...>;
+template <class... Lists>
+struct Joined {
+  using type = TypeList<>;
 };
-template <class P, class... Rest, class... Done>
-struct Accessors<TypeList<P, Rest...>, Done...>
-    : std::conditional_t<is_accessor<P>,
-                         Accessors<TypeList<Rest...>, Done..., std::remove_cvref_t<P>>,
-                         Accessors<TypeList<Rest...>, Done...>> {};
+template <class... As>
+struct Joined<TypeList<As...>> {
+  using type = TypeList<As...>;
+};
+template <class... As, class... Bs, class... Lists>
+struct Joined<TypeList<As...>, TypeList<Bs...>, Lists...>
+    : Joined<TypeList<As..., Bs...>, Lists...> {};
+
+/// The accessors of all parameters, in order: the requirements of a launch.
+template <class List>
+struct Accessors;
+template <class... Ps>
+struct Accessors<TypeList<Ps...>> : Joined<typename AccessorsOf<std::remove_cvref_t<Ps>>::type...> {
+};
 
 template <class F>
 struct Signature {
@@ -202,24 +241,33 @@ constexpr bool can_all_be_given(TypeList<Ps...>) {
   return (can_be_given<Ps> && ...);
 }
 
-/// How many of the first `count` parameters satisfy a condition: the position of a parameter among its kind.
-template <template <class> class Kind, class... Ps>
+/// The sum of what the first `count` parameters have.
+template <template <class> class Has, class... Ps>
 constexpr std::size_t count_before(std::size_t count) {
-  const bool is_kind[] = {Kind<Ps>::value..., false};
+  const std::size_t has[] = {Has<Ps>::value..., 0};
   std::size_t n = 0;
-  for (std::size_t i = 0; i < count; ++i) n += is_kind[i] ? 1 : 0;
+  for (std::size_t i = 0; i < count; ++i) n += has[i];
   return n;
 }
 template <class P>
-struct IsAccessor : std::bool_constant<is_accessor<P>> {};
+struct AccessorCount : std::integral_constant<std::size_t, accessor_count<P>> {};
 template <class P>
 struct IsValue : std::bool_constant<is_value<P>> {};
+
+template <class... As, std::size_t... I>
+Fields<As...> make_fields(const PhysicalArgument* arguments, TypeList<As...>,
+                          std::index_sequence<I...>) {
+  return Fields<As...>{As{arguments[I]}...};
+}
 
 template <class P, std::size_t AccessorIndex, std::size_t ValueIndex, class Values>
 decltype(auto) make_parameter(const TaskFrame& frame, const Values* values, Gang& gang) {
   using D = std::remove_cvref_t<P>;
   if constexpr (is_accessor<P>) {
     return D{frame.arguments[AccessorIndex]};
+  } else if constexpr (accessor_count<P> > 0) {
+    return make_fields(&frame.arguments[AccessorIndex], typename AccessorsOf<D>::type{},
+                       std::make_index_sequence<accessor_count<P>>{});
   } else if constexpr (is_point<D>) {
     return restore_dimension<D::dim>(frame.point);
   } else if constexpr (std::is_same_v<D, Context>) {
@@ -240,7 +288,7 @@ void run_body(const F& f, const TaskFrame& frame, TypeList<Ps...>, std::index_se
   Gang gang{*frame.source};
   auto call = [&]() -> Result {
     return f(
-        make_parameter<Ps, count_before<IsAccessor, Ps...>(I), count_before<IsValue, Ps...>(I)>(
+        make_parameter<Ps, count_before<AccessorCount, Ps...>(I), count_before<IsValue, Ps...>(I)>(
             frame, values, gang)...);
   };
   if constexpr (std::is_void_v<Result>) call();

@@ -251,6 +251,12 @@ namespace {
 
 std::size_t point_size(int dim) { return static_cast<std::size_t>(dim) * sizeof(Coord); }
 
+/// Whether the field holds integers of 32 bits, which are points of one dimension.
+bool holds_short(const AnyField& field, int dim) {
+  return dim == 1 &&
+         (*field.type == value_type<std::int32_t>() || *field.type == value_type<std::uint32_t>());
+}
+
 /// Reads what a field holds at each point: a point of `dim` dimensions, or a rectangle. The reader holds an access.
 data::Reader reader_of(const PartitionCall& call, const AnyRegion& region, const AnyField& field,
                        int dim) {
@@ -261,6 +267,15 @@ data::Reader reader_of(const PartitionCall& call, const AnyRegion& region, const
                                                          call.where, call.name.text());
   const auto access =
       std::make_shared<Access<PhysicalArgument>>(call.context.alive(), ticket, physical);
+  if (holds_short(field, dim)) {
+    const bool is_signed = *field.type == value_type<std::int32_t>();
+    return [=](const data::BoxPoint& p) {
+      const std::byte* const at = access->at(p);
+      const Coord x = is_signed ? Coord{*reinterpret_cast<const std::int32_t*>(at)}
+                                : Coord{*reinterpret_cast<const std::uint32_t*>(at)};
+      return data::Box({x, 0, 0}, {x, 0, 0});
+    };
+  }
   // Where the upper corner stands behind the lower one.
   const int upper = field.type->size == point_size(dim) ? 0 : dim;
   return [=](const data::BoxPoint& p) {
@@ -272,11 +287,11 @@ data::Reader reader_of(const PartitionCall& call, const AnyRegion& region, const
   };
 }
 
-/// UsageError unless the field holds values of one of these sizes. `expected`: what those are.
-void check_holds(const PartitionCall& call, const AnyField& field,
+/// UsageError unless the field holds values of one of these sizes, or integers for them. `expected`: what those are.
+void check_holds(const PartitionCall& call, const AnyField& field, int dim,
                  std::initializer_list<std::size_t> sizes, const std::string& expected) {
   runtime::check_field(field, call.who);
-  if (std::ranges::count(sizes, field.type->size) == 0)
+  if (std::ranges::count(sizes, field.type->size) == 0 && !holds_short(field, dim))
     fail(call.who, "field '{}' holds {}, expected {} dimensions", field.name, field.type->name,
          expected);
 }
@@ -290,7 +305,7 @@ AnyPartition make_pointed(const PartitionCall& call, const AnyRegion& divided,
   const data::IndexSpaceRef& points = call.points_of(divided);
   const int dim = call.points_of(target)->dim();
   const std::size_t size = point_size(dim);
-  check_holds(call, field, {size, 2 * size}, "a Point or a Rect of " + std::to_string(dim));
+  check_holds(call, field, dim, {size, 2 * size}, "a Point or a Rect of " + std::to_string(dim));
   const data::Reader pointers = reader_of(call, source, field, dim);
   return call.make(divided, call.name.text(), {&pieces, &field}, [&] {
     return Pieces{call.node_of(pieces).colours, divide(call.pieces_of(pieces), pointers, points)};
@@ -303,7 +318,7 @@ AnyPartition Context::make_by_colour(const AnyRegion& region, const AnyField& fi
                                      const AnyIndexSpace& colours, Where where) {
   return call_for_partition(impl_, "by_colour", where, [&](const PartitionCall& call) {
     const data::IndexSpaceRef &points = call.points_of(region), &space = colours.shared().space;
-    check_holds(call, field, {point_size(space->dim())},
+    check_holds(call, field, space->dim(), {point_size(space->dim())},
                 "colours of " + std::to_string(space->dim()));
     const data::Reader held = reader_of(call, region, field, space->dim());
     return call.make(region, "by_colour", {&field, space.get()}, [&] {

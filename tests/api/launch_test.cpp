@@ -54,6 +54,41 @@ TEST_P(Launches, ValuesAreMovedInAndDestroyedOnce) {
   EXPECT_EQ(Counted::alive, 0);
 }
 
+TEST_P(Launches, SeveralFieldsOfOneArgument) {
+  const Task mix{"mix", [](const Fields<ReadWrite<Coord>, Read<double>>& pieces, Coord factor,
+                           Fields<Write<double>> halves) {
+                   const auto& [n, x] = pieces;
+                   const auto& [half] = halves;
+                   for (auto p : n.domain()) n[p] += factor * static_cast<Coord>(x[p]);
+                   for (auto p : half.domain()) half[p] = 0.5;
+                 }};
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, number, real);
+    auto others = ctx.region(Rect1{0, 3}, real);
+    auto blocks = ctx.blocks(cells, 4);
+    ctx.fill(cells, real, 2.0);
+    ctx.launch(mix, cells[fields(number, real)], 10, others[fields(real)]);
+    ctx.launch(mix, 4, blocks.at(shift(0))[fields(number, real)], 100,
+               ctx.blocks(others, 4)[fields(real)]);
+    auto x = ctx.access<Read>(cells[number]);
+    for (auto p : x.domain()) EXPECT_EQ(x[p], 220);
+    EXPECT_EQ(ctx.access<Read>(others[real])[3], 0.5);
+  });
+}
+
+TEST_P(Launches, TwentyArguments) {
+  const Task add{"add", [](int a, int b, int c, int d, int e, int f, int g, int h, int i, int j,
+                           int k, int l, int m, int n, int o, int p, int q, int r, int s, int t) {
+                   return a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p + q + r +
+                          s + t;
+                 }};
+  run([&](Context& ctx) {
+    EXPECT_EQ(ctx.launch(add, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
+                  .get(),
+              210);
+  });
+}
+
 TEST_P(Launches, ValuesOfAnEmptyGroupAreDestroyed) {
   const Task never{"never", [](ReadWrite<Coord>, const Counted&) { FAIL(); }};
   run([&](Context& ctx) {

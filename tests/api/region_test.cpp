@@ -180,6 +180,45 @@ TEST_P(Regions, PartitionsThroughRectangles) {
   });
 }
 
+// Integers in place of points of one dimension.
+template <class I>
+void expect_pointers(Context& ctx, I nowhere) {
+  constexpr Field<I> next{"next"};
+  auto from = ctx.region(Rect1{0, 5}, next);
+  auto to = ctx.region(Rect1{0, 9}, number);
+  {
+    auto p = ctx.access<Write>(from[next]);
+    const I pointers[] = {I{3}, I{4}, I{3}, nowhere, I{9}, I{0}};
+    for (Coord i = 0; i < 6; ++i) p[i] = pointers[i];
+  }
+  auto thirds = ctx.blocks(from, 3);
+  auto reached = ctx.image(to, thirds, next);
+  EXPECT_EQ(reached(0).domain().bounds(), (Rect1{3, 4}));
+  EXPECT_EQ(reached(1).domain().bounds(), (Rect1{3, 3}));
+  EXPECT_EQ(reached(2).domain().volume(), 2u);
+  auto reaching = ctx.preimage(from, ctx.blocks(to, 2), next);
+  EXPECT_EQ(reaching(0).domain().volume(), 4u);
+  EXPECT_EQ(reaching(1).domain().bounds(), (Rect1{4, 4}));
+  auto coloured = ctx.by_colour(from, next, 4);
+  EXPECT_EQ(coloured(3).domain().volume(), 2u);
+}
+
+TEST_P(Regions, PointersMayBeIntegers) {
+  run([](Context& ctx) {
+    expect_pointers<std::int32_t>(ctx, -1);
+    expect_pointers<std::uint32_t>(ctx, 4'000'000'000u);
+    expect_pointers<Coord>(ctx, -1);
+  });
+}
+
+TEST_P(Regions, PiecesMayBeRectangles) {
+  run([](Context& ctx) {
+    auto line = ctx.region(Rect1{0, 9}, number);
+    const std::vector<Rect1> pieces{{0, 3}, {4, 9}};
+    EXPECT_EQ(ctx.partition(line, pieces), ctx.partition(line, {Rect1{0, 3}, Rect1{4, 9}}));
+  });
+}
+
 TEST_P(Regions, CountersReturnToZero) {
   const std::uint64_t futures_before = Runtime(options()).counters().futures_alive;
   Runtime runtime(options());

@@ -58,6 +58,20 @@ TEST(DocsLaunch, DomainsAndProjections) {
   });
 }
 
+TEST(DocsLaunch, SeveralFields) {
+  run([](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 79}, Cell::value, Cell::next);
+    auto blocks = ctx.blocks(cells, 8);
+    ctx.fill(cells, Cell::value, 2.0);
+    const Task advance{"advance", [](Fields<Write<double>, Read<double>> piece, double dt) {
+      const auto& [next, value] = piece;
+      for (auto p : next.domain()) next[p] = value[p] * (1 + dt);
+    }};
+    ctx.launch(advance, 8, blocks[fields(Cell::next, Cell::value)], 0.1);
+    EXPECT_EQ(ctx.access<Read>(cells[Cell::next])[42], 2.0 * 1.1);
+  });
+}
+
 TEST(DocsLaunch, PureProjections) {
   run([](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 79}, Cell::value, Cell::next);
