@@ -34,7 +34,7 @@ struct Zones {
 };
 
 /// What a zone has, as rows of a region of two dimensions, zones along the second: one argument of a task instead of
-/// seven, so that `predict` has no more than ten.
+/// seven.
 struct Gases {
   static constexpr refrain::Field<double> value{"value"};
   enum Row : Coord { mass, density, energy, total_energy, work_rate, volume, pressure, rows };

@@ -2,13 +2,13 @@
 //   peer_sparse_refrain THREADS WHAT "key=number ..."
 // WHAT, and the shape it takes:
 //   first      `rectangles=` `fields=`: pieces of 256 rectangles (in one dimension, or with `dim=2` in two) that are dealt
-//              out round robin; counts the instructions of the first launch that writes all fields of them, and of
-//              launching it once more (`again=1`: only that)
+//              out round robin; counts the instructions of the first launch that writes all fields of them, with
+//              `again=1` those of the third one
 //   bytes      the same; answers requests with the bytes that the first launch has taken
 //   dense      `rectangles=` `fields=`: as many pieces, each a block; counts as with again=1
 //   record     `points=`: a group of so many points with a halo of one, twice a round; answers with the nanoseconds per
 //              point of a round that is recorded. `before=`: so many rounds were analysed before it
-//   nested     `partitions=` `points=`: partitions of one region, each into blocks of another size, used in turn; answers
+//   nested     `partitions=` `points=`: partitions of one region, each with a point less per piece, used in turn; answers
 //              with nanoseconds per point, recorded (`marked=1`), or analysed after two rounds
 
 #include <cstdio>
@@ -41,7 +41,7 @@ const Task set_planes{"set",
 const Task exchange{"exchange", [](Write<double>, Read<double>) {}};
 const Task change{"change", [](ReadWrite<double>) {}};
 
-/// `rectangles` of `width` points, `gap` points apart, in a line.
+/// `rectangles` of `width` points, side by side in a line.
 std::vector<IndexSpace<1>> dealt_out(Coord rectangles) {
   const Coord pieces = std::max<Coord>(1, rectangles / rectangles_per_piece);
   std::vector<std::vector<Rect1>> boxes(static_cast<std::size_t>(pieces));

@@ -114,8 +114,8 @@ class Subdivision {
   struct Cut {
     std::vector<data::IndexSpaceRef> sets;
     Part first;  ///< of the parts that it made
-    std::vector<Parts>
-        covered;  ///< what each set is then, in the order of the parts that it was cut from
+    /// What each set is then, in the order of the parts that it was cut from.
+    std::vector<Parts> covered;
 
     [[nodiscard]] bool is_of(Sets others) const { return std::ranges::equal(sets, others); }
   };
