@@ -53,6 +53,15 @@ function(refrain_join_sources target)
   endforeach()
 endfunction()
 
+# The same for a test program: a test file's names are in a namespace that is called as the file, so a few files are compiled
+# as one. What the public API instantiates for them is then made once: they take two fifths of the time.
+function(refrain_join_tests target)
+  if(REFRAIN_JOIN_SOURCES)
+    target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE BATCH UNITY_BUILD_BATCH_SIZE 12)
+  endif()
+endfunction()
+
 # refrain_executable(<target> <source>...): an executable that uses the public API only.
 function(refrain_executable target)
   add_executable(${target} ${ARGN})
@@ -68,6 +77,7 @@ function(refrain_support_library target folder)
   target_include_directories(${target} PUBLIC ${folder})
   target_link_libraries(${target} PUBLIC refrain_internal ${ARGN})
   refrain_warnings(${target})
+  refrain_join_sources(${target})
 endfunction()
 
 # refrain_command_lines(<test> <target> <file>): each line of the file, if there is one, is a test <test>.<number>:

@@ -16,6 +16,8 @@ set(REFRAIN_TEST_SECONDS "" CACHE STRING "Bound for each randomised test, in sec
 find_package(GTest REQUIRED)
 set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
 
+# What is about nodes of the graph has names that programs have, too.
+set_property(SOURCE ${tests_dir}/support/random_graph.cpp ${tests_dir}/support/random_replays.cpp PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
 refrain_support_library(refrain_test_support ${tests_dir} GTest::gtest)
 
 set(test_environment)
@@ -52,6 +54,7 @@ function(refrain_test_program kind)
   target_link_libraries(${target} PRIVATE refrain_test_support GTest::gtest_main)
   # A test runs its own code once or twice: what takes time is in the library and in support.
   target_compile_options(${target} PRIVATE -Og)
+  refrain_join_tests(${target})
   refrain_precompile_test(${target})
   add_dependencies(tests ${target})
   math(EXPR last "${REFRAIN_TEST_SHARDS} - 1")

@@ -21,6 +21,7 @@ target_link_libraries(refrain_commands PUBLIC refrain_simulate refrain_internal 
 include(GNUInstallDirs)
 target_compile_definitions(refrain_commands PRIVATE REFRAIN_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}")
 refrain_warnings(refrain_commands)
+refrain_join_sources(refrain_commands)
 # They read flags and short files; what takes time of them is compiling them.
 target_compile_options(refrain_commands PRIVATE -O1)
 

@@ -13,12 +13,12 @@
 namespace refrain::tools {
 namespace {
 
-struct Request {
+struct MachineRequest {
   std::string description;
   bool json = false;
 };
 
-void print_machine(const Request& request) {
+void print_machine(const MachineRequest& request) {
   const Machine machine = machine::load(request.description);
   const std::string text = request.json ? machine::to_json(machine) : machine::to_table(machine);
   std::fputs(text.c_str(), stdout);
@@ -32,7 +32,7 @@ void print_machine(const Request& request) {
 void add_machine_command(CLI::App& tool) {
   CLI::App* command =
       tool.add_subcommand("machine", "Print the processors, memories and links of a machine");
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<MachineRequest>();
   command->add_option(
       "description", request->description,
       "a JSON file, a name such as lassen:nodes=4, or a text such as emulated:gpus=2 "

@@ -42,7 +42,7 @@ namespace {
 namespace fs = std::filesystem;
 using map_search::Algorithm;
 
-struct Request {
+struct SearchRequest {
   std::string algorithm = "ccd", budget, final = "5x30", simulate, capture, objective = "time",
               distributions = "paper", output, machine, database, costs, tasks = "*";
   std::size_t runs = 7, rotations = 5, candidates = 20;
@@ -83,7 +83,7 @@ Value named(const std::string& flag, const std::string& name,
   wrong(flag, "one of " + expected, name);
 }
 
-Algorithm algorithm_of(const Request& request) {
+Algorithm algorithm_of(const SearchRequest& request) {
   using enum Algorithm;
   return named<Algorithm>("--algorithm", request.algorithm,
                           {{"ccd", ccd},
@@ -95,7 +95,7 @@ Algorithm algorithm_of(const Request& request) {
 }
 
 /// "30s", "10m", "2h", or what parse_duration reads.
-double budget_of(const Request& request) {
+double budget_of(const SearchRequest& request) {
   if (request.budget.empty()) return std::numeric_limits<double>::infinity();
   std::optional<double> seconds = parse_duration(request.budget);
   for (const auto& [unit, factor] : {std::pair{'m', 60.0}, {'h', 3600.0}})
@@ -108,7 +108,7 @@ double budget_of(const Request& request) {
   return *seconds;
 }
 
-std::pair<std::size_t, std::size_t> final_of(const Request& request) {
+std::pair<std::size_t, std::size_t> final_of(const SearchRequest& request) {
   std::size_t mappings = 0, runs = 0;
   char rest = 0;
   if (std::sscanf(request.final.c_str(), "%zux%zu%c", &mappings, &runs, &rest) != 2 ||
@@ -118,13 +118,13 @@ std::pair<std::size_t, std::size_t> final_of(const Request& request) {
 }
 
 /// Of the runtime, for each run of the program.
-std::vector<std::string> flags_of(const Request& request) {
+std::vector<std::string> flags_of(const SearchRequest& request) {
   if (request.machine.empty()) return {};
   return {"--refrain:machine=" + request.machine};
 }
 
 /// The captured program: read, or captured now by running the program.
-capture::Program program_of(Request& request, const map::TemporaryFolder& folder) {
+capture::Program program_of(SearchRequest& request, const map::TemporaryFolder& folder) {
   if (!request.capture.empty()) return capture::load(request.capture);
   std::fprintf(stderr, "capturing %s\n", request.program.front().c_str());
   const std::string file = folder.file("captured.json"), errors = folder.file("errors");
@@ -156,7 +156,7 @@ struct Search {
 };
 
 map_search::Result by_simulation(const capture::Program& program, const Machine& machine,
-                                 const Request& request, Search& search) {
+                                 const SearchRequest& request, Search& search) {
   simulate::Simulation simulation;
   simulation.machine = machine;
   simulation.costs = request.costs;
@@ -175,7 +175,7 @@ map_search::Result by_simulation(const capture::Program& program, const Machine&
 }
 
 map_search::Result by_runs(const capture::Program& program, const Machine& machine,
-                           const Request& request, Search& search,
+                           const SearchRequest& request, Search& search,
                            const map::TemporaryFolder& folder) {
   std::set<std::string> tasks;
   for (const map_search::Task& task : search.space.tasks) tasks.insert(task.name);
@@ -208,7 +208,7 @@ map_search::Result by_runs(const capture::Program& program, const Machine& machi
 std::uint64_t hash_of(const std::string& text) { return hash_bytes(text.data(), text.size()); }
 
 /// Measurements of another command, or of simulations with other costs, are of no use.
-std::string evaluated_by(const Request& request, const Machine& machine) {
+std::string evaluated_by(const SearchRequest& request, const Machine& machine) {
   std::string all = machine::to_json(machine);
   if (!request.costs.empty()) all += JsonFile::read(request.costs, "costs");
   if (!request.simulate.empty()) return fmt::format(", simulated, {:016x}", hash_of(all));
@@ -236,8 +236,8 @@ void check_size(const map_search::Options& options, const map_search::Space& spa
                   map_search::size(space)));
 }
 
-void write_results(const Request& request, const Search& search, const map_search::Result& result,
-                   const Course& course) {
+void write_results(const SearchRequest& request, const Search& search,
+                   const map_search::Result& result, const Course& course) {
   const fs::path folder = request.output.empty() ? fs::path(".") : fs::path(request.output);
   const map_search::Candidate& best = result.finalists.front();
   const auto write = [&](const char* name, const std::string& text, const char* what) {
@@ -258,7 +258,7 @@ void write_results(const Request& request, const Search& search, const map_searc
         "picture of the search");
 }
 
-void find_mapping(Request& request) {
+void find_mapping(SearchRequest& request) {
   Search search;
   map_search::Options& options = search.options;
   options.algorithm = algorithm_of(request);
@@ -328,7 +328,7 @@ void add_map_command(CLI::App& tool, const std::vector<std::string>& command) {
   CLI::App* found = tool.add_subcommand(
       "map", "Find a mapping under which a program is fast: by running it, or by simulating it");
   found->footer("refrain map [OPTIONS] PROGRAM ARGS...");
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<SearchRequest>();
   found->add_option("--algorithm", request->algorithm,
                     "ccd, cd, ensemble, random, annealing or exhaustive (ccd)");
   found->add_option("--budget", request->budget,

@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Request {
+struct OracleRequest {
   std::string file, output;
   bool json = false, times = false, notes = false;  // what is shown
   std::vector<std::string> command;
@@ -78,7 +78,7 @@ auto with_files(const Function& function) {
   } catch (const std::bad_alloc&) { throw Error("there is not enough memory for the file"); }
 }
 
-void create(const Request& request) {
+void create(const OracleRequest& request) {
   oracle::create_run(request.output, command_line(request.command));
 }
 
@@ -132,7 +132,7 @@ void say_what_is_recorded(const std::string& path, OlderRecord& older) {
         "libraries, or it was ended by a signal or by _exit() soon after it began\n");
 }
 
-int record(const Request& request) {
+int record(const OracleRequest& request) {
   return with_files([&] {
     const std::string libraries = preload_libraries();
     const TemporaryFile ledger;
@@ -146,7 +146,7 @@ int record(const Request& request) {
   });
 }
 
-int run(const Request& request) {
+int run(const OracleRequest& request) {
   return with_files([&] {
     const std::string libraries = preload_libraries();
     const TemporaryFile ledger;
@@ -172,7 +172,7 @@ int run(const Request& request) {
   });
 }
 
-void show(const Request& request) {
+void show(const OracleRequest& request) {
   with_files([&] {
     if (request.json) {
       fmt::print("{}", run_json(OracleRun(request.file)));
@@ -184,7 +184,7 @@ void show(const Request& request) {
   });
 }
 
-void check(const Request& request) {
+void check(const OracleRequest& request) {
   with_files([&] {
     const oracle::RunRecord run = oracle::read_run(request.file);
     fmt::print("{}: sound: {}\n", request.file, run_summary(run));
@@ -224,7 +224,7 @@ void add_oracle_command(CLI::App& tool, const std::vector<std::string>& command)
   CLI::App* oracle = tool.add_subcommand(
       "oracle", "Record what programs of MPI and OpenMP do, and predict it (docs/oracle.md)");
   oracle->require_subcommand(1);
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<OracleRequest>();
   request->command = command;
   const auto runs_a_command = [request](CLI::App* subcommand, auto action) {
     subcommand->formatter(std::make_shared<UsageWithCommand>());

@@ -23,7 +23,7 @@ namespace {
 /// Of the line, where there are more calls: about one per pixel.
 constexpr std::uint64_t kMostPoints = 800;
 
-struct Request {
+struct ReportRequest {
   std::string log, picture;
   std::uint64_t window = 5000;  // of the paper
   std::uint64_t context = 0;
@@ -49,7 +49,7 @@ std::string shown_name(const std::string& path) {
   return name;
 }
 
-ShareChart chart_of(const TracedRun& run, const Request& request) {
+ShareChart chart_of(const TracedRun& run, const ReportRequest& request) {
   ShareChart chart;
   chart.title = "Automatic tracing: " + totals(run);
   chart.subtitle = fmt::format("{}, context {}", shown_name(request.log), request.context);
@@ -70,7 +70,7 @@ ShareChart chart_of(const TracedRun& run, const Request& request) {
   return chart;
 }
 
-void report(const Request& request) {
+void report(const ReportRequest& request) {
   const PictureFormat format = picture_format(request.picture);
   const TracedRunFile file = read_traced_run(request.log, request.context);
   for (const std::string& note : file.notes) std::fprintf(stderr, "refrain: %s\n", note.c_str());
@@ -95,7 +95,7 @@ void add_report_command(CLI::App& tool) {
   CLI::App* command = tool.add_subcommand(
       "report",
       "Draw how much of a run was replayed, from what --refrain:autotrace-log has written");
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<ReportRequest>();
   command->add_option("log", request->log, "a log of automatic tracing")->required();
   command->add_option("-o,--output", request->picture, "the picture to write: .svg or .png")
       ->required();

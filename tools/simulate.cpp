@@ -13,13 +13,13 @@
 namespace refrain::tools {
 namespace {
 
-struct Request {
+struct SimulationRequest {
   std::string file, machine;
   simulate::Simulation simulation;
   bool json = false, no_tracing = false;
 };
 
-void print_simulation(Request& request) {
+void print_simulation(SimulationRequest& request) {
   const capture::Program program = capture::load(request.file);
   if (!request.machine.empty()) request.simulation.machine = machine::load(request.machine);
   request.simulation.options.tracing = !request.no_tracing;
@@ -39,7 +39,7 @@ void print_simulation(Request& request) {
 void add_simulate_command(CLI::App& tool) {
   CLI::App* command = tool.add_subcommand(
       "simulate", "Foretell how long a captured program takes on a described machine");
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<SimulationRequest>();
   command->add_option("file", request->file, "what --refrain:capture has written")->required();
   command->add_option(
       "--machine", request->machine,

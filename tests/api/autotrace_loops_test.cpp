@@ -15,7 +15,7 @@
 #include "support/settings.hpp"
 #include "support/token_program.hpp"
 
-namespace refrain::test {
+namespace refrain::test::autotrace_loops_test {
 namespace {
 
 const Task look{"look", [](Read<std::uint64_t> x) { return x[x.domain().bounds().lo]; }};
@@ -478,4 +478,4 @@ TEST(AutotraceOfLargeLaunches, IsSteadyAfterFiveCycles) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::autotrace_loops_test

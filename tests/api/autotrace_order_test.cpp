@@ -11,7 +11,7 @@
 #include "support/autotrace_settings.hpp"
 #include "support/token_program.hpp"
 
-namespace refrain::test {
+namespace refrain::test::autotrace_order_test {
 namespace {
 
 constexpr std::uint64_t kBody = 5000, kEach = 501;
@@ -80,4 +80,4 @@ TEST(AutotraceOrder, TheFirstTaskOfALongTraceRunsWithinTenLaunches) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::autotrace_order_test

@@ -13,7 +13,7 @@
 #include "support/settings.hpp"
 #include "support/token_program.hpp"
 
-namespace refrain::test {
+namespace refrain::test::autotrace_streams_test {
 namespace {
 
 using Letters = std::vector<std::uint64_t>;
@@ -230,4 +230,4 @@ TEST(AutotraceStreamsInDetail, OperationsAndTheirOrderAreTheSame) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::autotrace_streams_test

@@ -10,7 +10,7 @@
 #include "refrain/refrain.hpp"
 #include "runtime/context_impl.hpp"
 
-namespace refrain {
+namespace refrain::bounds_test {
 namespace {
 
 void run(const std::function<void(Context&)>& program) {
@@ -159,4 +159,4 @@ TEST(TraceBound, ReadersOfReplaysAreForgotten) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::bounds_test

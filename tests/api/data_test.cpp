@@ -7,7 +7,7 @@
 #include "refrain/refrain.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::data_test {
 namespace {
 
 class DataCalls : public test::InEverySetting {};
@@ -298,4 +298,4 @@ TEST_P(DataCalls, PartitionsThatDependOnData) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::data_test

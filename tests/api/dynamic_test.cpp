@@ -9,7 +9,7 @@
 #include "refrain/refrain.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::dynamic_test {
 namespace {
 
 class RunTimeApi : public test::InEverySetting {};
@@ -294,4 +294,4 @@ TEST_P(RunTimeApi, GangsCopiesAndMemoryOfTheProgram) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::dynamic_test

@@ -10,7 +10,7 @@
 #include "support/explained.hpp"
 #include "support/settings.hpp"
 
-namespace refrain::test {
+namespace refrain::test::explain_test {
 namespace {
 
 constexpr Field<double> state{"state"}, flux{"flux"};
@@ -152,4 +152,4 @@ TEST(ExplainFound, NamesTellFoundTracesApart) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::explain_test

@@ -9,7 +9,7 @@
 #include "refrain/refrain.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::future_test {
 namespace {
 
 class Futures : public test::InEverySetting {};
@@ -189,4 +189,4 @@ TEST_P(Futures, GivenToTheChildrenOfATask) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::future_test

@@ -8,7 +8,7 @@
 #include "refrain/refrain.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::launch_test {
 namespace {
 
 class Launches : public test::InEverySetting {};
@@ -323,4 +323,4 @@ TEST_P(Launches, TheRunTimeApi) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::launch_test

@@ -8,7 +8,7 @@
 #include "refrain/refrain.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace refrain::test {
+namespace refrain::test::mapping_file_test {
 namespace {
 
 constexpr Field<double> heat{"heat"}, next{"next"};
@@ -149,4 +149,4 @@ TEST_F(MappingFiles, MistakesSayWhere) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::mapping_file_test

@@ -8,7 +8,7 @@
 #include "runtime/context_impl.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::mapping_test {
 namespace {
 
 constexpr const char* gpus = "emulated:cpus=2,gpus=2,framebuffer=64KiB";
@@ -257,4 +257,4 @@ TEST_P(Mapping, MemoriesAreTriedInOrder) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::mapping_test

@@ -7,7 +7,7 @@
 #include "refrain/refrain.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::nested_test {
 namespace {
 
 class NestedTasks : public test::InEverySetting {};
@@ -426,4 +426,4 @@ TEST_P(NestedTasks, ReducingChildrenOfSparseAndWideArguments) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::nested_test

@@ -12,7 +12,7 @@
 #include "refrain/refrain.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::open_test {
 namespace {
 
 class OpenPrograms : public test::InEverySetting {};
@@ -121,4 +121,4 @@ TEST_P(OpenPrograms, OneOnEachOfSeveralThreads) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::open_test

@@ -14,7 +14,7 @@
 
 #include "refrain/refrain.hpp"
 
-namespace refrain {
+namespace refrain::random_test {
 namespace {
 
 using Block = std::array<std::uint32_t, 4>;
@@ -99,4 +99,4 @@ TEST(Random, DoesNotDependOnPieces) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::random_test

@@ -8,7 +8,7 @@
 #include "refrain/refrain.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::reduction_test {
 namespace {
 
 class Reductions : public test::InEverySetting {};
@@ -357,4 +357,4 @@ TEST_P(Reductions, InTwoAndThreeDimensionsAndSparse) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::reduction_test

@@ -9,7 +9,7 @@
 #include "support/random.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::region_test {
 namespace {
 
 class Regions : public test::InEverySetting {};
@@ -321,4 +321,4 @@ TEST(OverlappingPartitions, CostTheSameHoweverManyThereAre) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::region_test

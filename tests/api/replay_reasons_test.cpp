@@ -14,7 +14,7 @@
 #include "support/settings.hpp"
 #include "support/token_program.hpp"
 
-namespace refrain::test {
+namespace refrain::test::replay_reasons_test {
 namespace {
 
 using namespace programs;
@@ -715,4 +715,4 @@ TEST(ReplayReasons, TracingIsOff) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::replay_reasons_test

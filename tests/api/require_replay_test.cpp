@@ -9,7 +9,7 @@
 #include "support/expect_error.hpp"
 #include "support/settings.hpp"
 
-namespace refrain::test {
+namespace refrain::test::require_replay_test {
 namespace {
 
 constexpr Field<double> state{"state"}, flux{"flux"};
@@ -329,4 +329,4 @@ TEST_P(RequiredReplays, AreAskedOfSequencesWithTheSameAccesses) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::require_replay_test

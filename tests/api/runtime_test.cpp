@@ -13,7 +13,7 @@
 #include "support/arguments.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::runtime_test {
 namespace {
 
 class Runtimes : public test::InEverySetting {};
@@ -168,4 +168,4 @@ TEST(RefrainRun, SchedulesAreTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::runtime_test

@@ -13,7 +13,7 @@
 #include "support/judge.hpp"
 #include "support/recordings.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_figures_test {
 namespace {
 
 constexpr Field<double> A{"A"}, R{"R"}, S{"S"};
@@ -324,4 +324,4 @@ TEST(Figures, Figure7WhereAReads) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_figures_test

@@ -11,7 +11,7 @@
 
 #include "refrain/refrain.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_help_test {
 namespace {
 
 constexpr Field<double> state{"state"};
@@ -67,4 +67,4 @@ TEST(TraceHelp, ASleepingWaiterIsWokenWhenWorkersAreBusy) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_help_test

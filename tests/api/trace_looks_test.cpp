@@ -11,7 +11,7 @@
 #include "support/cells.hpp"
 #include "support/same_run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_looks_test {
 namespace {
 
 using namespace programs;
@@ -335,4 +335,4 @@ TEST(TraceRule6, TheEndLooks) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_looks_test

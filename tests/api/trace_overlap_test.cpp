@@ -20,7 +20,7 @@
 #include "refrain/refrain.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_overlap_test {
 namespace {
 
 constexpr int kIterations = 11;  // the first and the last are outside the trace
@@ -377,4 +377,4 @@ TEST(TraceOverlap, WithWhatComesAfter) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_overlap_test

@@ -11,7 +11,7 @@
 #include "refrain/refrain.hpp"
 #include "support/random.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_recordings_test {
 namespace {
 
 constexpr Field<double> state{"state"};
@@ -149,4 +149,4 @@ TEST(TraceRecordings, CountTheEdgesThatTheOptimiserLeftUnexamined) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_recordings_test

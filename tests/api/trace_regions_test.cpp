@@ -12,7 +12,7 @@
 #include "refrain/refrain.hpp"
 #include "support/same_run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_regions_test {
 namespace {
 
 constexpr Field<double> a{"a"}, b{"b"}, held{"held"}, more{"more"};
@@ -644,4 +644,4 @@ TEST(TracedRegions, ReadZerosAfterFillsThatAreGone) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_regions_test

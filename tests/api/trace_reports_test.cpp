@@ -11,7 +11,7 @@
 #include "support/recordings.hpp"
 #include "support/settings.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_reports_test {
 namespace {
 
 constexpr Field<double> state{"state"}, flux{"flux"};
@@ -240,4 +240,4 @@ TEST_P(TraceTimeline, TellsEveryCallThatIsAnalysed) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_reports_test

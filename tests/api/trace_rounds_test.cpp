@@ -11,7 +11,7 @@
 #include "refrain/refrain.hpp"
 #include "support/same_run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_rounds_test {
 namespace {
 
 constexpr Field<double> a{"a"}, b{"b"}, c{"c"}, d{"d"};
@@ -400,4 +400,4 @@ TEST(TraceRounds, ReductionsGoOnFromOneTraceToTheNext) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_rounds_test

@@ -12,7 +12,7 @@
 #include "support/cells.hpp"
 #include "support/same_run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_rules_test {
 namespace {
 
 using namespace programs;
@@ -548,4 +548,4 @@ TEST(TraceRule7, ItIsComparedWithTheStateAfterThePart) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_rules_test

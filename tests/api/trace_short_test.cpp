@@ -9,7 +9,7 @@
 #include "refrain/refrain.hpp"
 #include "support/same_run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_short_test {
 namespace {
 
 constexpr Field<double> a{"a"}, b{"b"};
@@ -107,4 +107,4 @@ TEST(ShortReplays, AreMadeWhereTheyAreRequired) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_short_test

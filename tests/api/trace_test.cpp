@@ -12,7 +12,7 @@
 #include "runtime/runtime_impl.hpp"
 #include "support/settings.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_test {
 namespace {
 
 constexpr Field<double> state{"state"}, flux{"flux"};
@@ -632,4 +632,4 @@ TEST(TraceMarks, AreChecked) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_test

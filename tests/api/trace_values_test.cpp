@@ -16,7 +16,7 @@
 #include "support/same_run.hpp"
 #include "support/settings.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_values_test {
 namespace {
 
 using namespace programs;
@@ -348,4 +348,4 @@ TEST(TraceFutures, AreHeldWhileTheirLaunchIsRecorded) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_values_test

@@ -15,7 +15,7 @@
 #include "support/temporary_file.hpp"
 #include "support/token_program.hpp"
 
-namespace refrain::test {
+namespace refrain::test::warm_start_test {
 namespace {
 
 const Task nothing{"nothing", [] {}};
@@ -257,4 +257,4 @@ TEST(CallRecord, OfAKilledRunMostIsThere) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::warm_start_test

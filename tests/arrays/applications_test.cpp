@@ -7,7 +7,7 @@
 #include "apps/shallow_water/water.hpp"
 #include "run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::applications_test {
 namespace {
 
 using namespace arrays;
@@ -55,4 +55,4 @@ TEST_P(ArrayApplications, ShallowWaterIsSteadyWithinThirtyIterations) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::applications_test

@@ -9,7 +9,7 @@
 
 #include "run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::errors_test {
 namespace {
 
 using namespace arrays;
@@ -336,4 +336,4 @@ TEST(ArrayErrors, SessionsDoNotMix) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::errors_test

@@ -8,7 +8,7 @@
 
 #include "run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::products_test {
 namespace {
 
 using namespace arrays;
@@ -77,4 +77,4 @@ TEST(ArrayProducts, OfIntegersAreExact) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::products_test

@@ -6,7 +6,7 @@
 
 #include "run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::session_test {
 namespace {
 
 using namespace arrays;
@@ -231,4 +231,4 @@ TEST(ArrayHandles, IndicesOfAllKinds) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::session_test

@@ -11,7 +11,7 @@
 
 #include "run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::sorting_test {
 namespace {
 
 using namespace arrays;
@@ -76,4 +76,4 @@ TEST_P(LongRows, OfViewsAndIntegers) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::sorting_test

@@ -11,7 +11,7 @@
 
 #include "run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::tasks_test {
 namespace {
 
 using namespace arrays;
@@ -135,4 +135,4 @@ TEST(ArrayTasks, RunOnGpusWhereThereAreSome) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::tasks_test

@@ -7,7 +7,7 @@
 
 #include "run.hpp"
 
-namespace refrain::test {
+namespace refrain::test::tutorial_test {
 namespace {
 
 using namespace arrays;
@@ -135,4 +135,4 @@ TEST(ArrayTutorial, Errors) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::tutorial_test

@@ -10,7 +10,7 @@
 #include "run.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::test {
+namespace refrain::test::windows_test {
 namespace {
 
 using namespace arrays;
@@ -165,4 +165,4 @@ TEST(ArrayWindows, WhatIsKeptKeepsItsConstants) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::windows_test

@@ -4,7 +4,7 @@
 
 #include "operands.hpp"
 
-namespace refrain::arrays::kernels {
+namespace refrain::arrays::kernels::casts_test {
 namespace {
 
 /// The conversion instructions of x86: what does not fit is the lowest number.
@@ -89,4 +89,4 @@ TEST(DTypes, AreNamedAndPromotedAsInNumPy) {
 }
 
 }  // namespace
-}  // namespace refrain::arrays::kernels
+}  // namespace refrain::arrays::kernels::casts_test

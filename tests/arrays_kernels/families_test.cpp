@@ -15,7 +15,7 @@
 
 #include "operands.hpp"
 
-namespace refrain::arrays::kernels {
+namespace refrain::arrays::kernels::families_test {
 namespace {
 
 template <class T>
@@ -114,4 +114,4 @@ TEST(Families, GiveTheSameBitsInEveryWidthForTwoOperands) {
 }
 
 }  // namespace
-}  // namespace refrain::arrays::kernels
+}  // namespace refrain::arrays::kernels::families_test

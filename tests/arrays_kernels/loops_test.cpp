@@ -11,7 +11,7 @@
 #include "operands.hpp"
 #include "references.hpp"
 
-namespace refrain::arrays::kernels {
+namespace refrain::arrays::kernels::loops_test {
 namespace {
 
 template <class F>
@@ -219,4 +219,4 @@ TEST(Loops, WideVariantsGiveTheSameBits) {
 }
 
 }  // namespace
-}  // namespace refrain::arrays::kernels
+}  // namespace refrain::arrays::kernels::loops_test

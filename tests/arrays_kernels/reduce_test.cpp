@@ -6,7 +6,7 @@
 
 #include "operands.hpp"
 
-namespace refrain::arrays::kernels {
+namespace refrain::arrays::kernels::reduce_test {
 namespace {
 
 // --- The definition, word for word ---------------------------------------------------------------------------------
@@ -344,4 +344,4 @@ TEST(Reducers, EveryVariantGivesTheSameBits) {
 }
 
 }  // namespace
-}  // namespace refrain::arrays::kernels
+}  // namespace refrain::arrays::kernels::reduce_test

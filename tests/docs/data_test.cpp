@@ -8,7 +8,7 @@
 #include "refrain/error.hpp"
 #include "refrain/refrain.hpp"
 
-namespace refrain {
+namespace refrain::data_test {
 namespace {
 
 struct Cell {
@@ -188,4 +188,4 @@ TEST(DocsData, Domains) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::data_test

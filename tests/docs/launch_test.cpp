@@ -9,7 +9,7 @@
 #include "refrain/error.hpp"
 #include "refrain/refrain.hpp"
 
-namespace refrain {
+namespace refrain::launch_test {
 namespace {
 
 struct Cell {
@@ -240,4 +240,4 @@ TEST(DocsLaunch, Hints) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::launch_test

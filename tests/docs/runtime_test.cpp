@@ -10,7 +10,7 @@
 #include "refrain/error.hpp"
 #include "refrain/refrain.hpp"
 
-namespace refrain {
+namespace refrain::runtime_test {
 namespace {
 
 struct Cell {
@@ -193,4 +193,4 @@ TEST(DocsRuntime, InsideAForeignMain) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::runtime_test

@@ -10,7 +10,7 @@
 
 #include "support/expect_error.hpp"
 
-namespace refrain::test {
+namespace refrain::test::abuse_test {
 namespace {
 
 constexpr Field<double> mass{"mass"};
@@ -306,4 +306,4 @@ TEST(AbuseErrors, FenceBesideAnAccessThatNothingWaitsFor) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::abuse_test

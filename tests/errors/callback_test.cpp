@@ -10,7 +10,7 @@
 
 #include "support/expect_error.hpp"
 
-namespace refrain::test {
+namespace refrain::test::callback_test {
 namespace {
 
 constexpr Field<double> mass{"mass"};
@@ -344,4 +344,4 @@ TEST(CallbackErrors, ExceptionWithoutAText) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::callback_test

@@ -9,7 +9,7 @@
 
 #include "support/expect_error.hpp"
 
-namespace refrain::test {
+namespace refrain::test::data_test {
 namespace {
 
 constexpr Field<double> mass{"mass"};
@@ -462,4 +462,4 @@ TEST(DataErrors, MachineThatCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::data_test

@@ -11,7 +11,7 @@
 #include "support/expect_error.hpp"
 #include "support/settings.hpp"
 
-namespace refrain::test {
+namespace refrain::test::deadlock_test {
 namespace {
 
 constexpr Field<double> mass{"mass"}, charge{"charge"}, total{"total"};
@@ -150,4 +150,4 @@ TEST_P(Deadlocks, NameTheEndOfALongChain) {
 REFRAIN_IN_EVERY_SETTING(Deadlocks);
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::deadlock_test

@@ -7,7 +7,7 @@
 
 #include "support/expect_error.hpp"
 
-namespace refrain::test {
+namespace refrain::test::depth_test {
 namespace {
 
 void nest(Context& context, long levels) {
@@ -76,4 +76,4 @@ TEST(DepthErrors, AHundredAreFine) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::depth_test

@@ -9,7 +9,7 @@
 #include "refrain/refrain.hpp"
 #include "support/settings.hpp"
 
-namespace refrain {
+namespace refrain::failure_test {
 namespace {
 
 using test::error_of;
@@ -555,4 +555,4 @@ TEST(FillErrors, AFutureThatFailedLongAgo) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::failure_test

@@ -8,7 +8,7 @@
 
 #include "support/expect_error.hpp"
 
-namespace refrain::test {
+namespace refrain::test::launch_test {
 namespace {
 
 constexpr Field<double> mass{"mass"}, charge{"charge"};
@@ -289,4 +289,4 @@ TEST(LaunchErrors, DynamicRequirements) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::launch_test

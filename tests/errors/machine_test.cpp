@@ -18,7 +18,7 @@
 #include "support/expect_error.hpp"
 #include "support/temporary_file.hpp"
 
-namespace refrain::machine {
+namespace refrain::machine::machine_test {
 namespace {
 
 template <class Make>
@@ -461,4 +461,4 @@ TEST(MachineErrors, MachinesMadeByHand) {
 }
 
 }  // namespace
-}  // namespace refrain::machine
+}  // namespace refrain::machine::machine_test

@@ -19,7 +19,7 @@
 #include "refrain/error.hpp"
 #include "support/random.hpp"
 
-namespace refrain::test {
+namespace refrain::test::mapping_schema_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -157,4 +157,4 @@ TEST(MappingSchema, TakesWhatTheRuntimeTakes) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::mapping_schema_test

@@ -7,7 +7,7 @@
 #include "mapping/mapping.hpp"
 #include "refrain/error.hpp"
 
-namespace refrain::mapping {
+namespace refrain::mapping::mapping_test {
 namespace {
 
 using Kinds = std::vector<ProcessorKind>;
@@ -119,4 +119,4 @@ TEST_F(MappingErrors, PointsAreNamed) {
 }
 
 }  // namespace
-}  // namespace refrain::mapping
+}  // namespace refrain::mapping::mapping_test

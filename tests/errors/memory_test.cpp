@@ -60,7 +60,7 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
-namespace refrain {
+namespace refrain::memory_test {
 namespace {
 
 constexpr Field<Coord> x{"x"}, y{"y"};
@@ -372,4 +372,4 @@ TEST(NoMemory, WhereARuntimeIsMade) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::memory_test

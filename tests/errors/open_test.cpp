@@ -8,7 +8,7 @@
 #include "support/expect_error.hpp"
 #include "support/settings.hpp"
 
-namespace refrain::test {
+namespace refrain::test::open_test {
 namespace {
 
 const std::string runs_already =
@@ -99,4 +99,4 @@ TEST(OpenErrorsDeathTest, EndsOnAnotherThread) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::open_test

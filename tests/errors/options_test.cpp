@@ -11,7 +11,7 @@
 #include "refrain/runtime.hpp"
 #include "support/arguments.hpp"
 
-namespace refrain {
+namespace refrain::options_test {
 namespace {
 
 using test::Arguments;
@@ -168,4 +168,4 @@ TEST(FlagErrors, Environment) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::options_test

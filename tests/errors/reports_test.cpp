@@ -17,7 +17,7 @@
 #include "support/expect_error.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace refrain::test {
+namespace refrain::test::reports_test {
 namespace {
 
 const Task nothing{"nothing", [] {}};
@@ -384,4 +384,4 @@ TEST(ReportErrors, NoneAreWritten) {
 #endif
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::reports_test

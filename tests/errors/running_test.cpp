@@ -9,7 +9,7 @@
 
 #include "support/expect_error.hpp"
 
-namespace refrain::test {
+namespace refrain::test::running_test {
 namespace {
 
 constexpr Field<double> mass{"mass"}, charge{"charge"};
@@ -388,4 +388,4 @@ TEST(RunningErrors, UnknownFlag) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::running_test

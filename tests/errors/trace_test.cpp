@@ -9,7 +9,7 @@
 
 #include "support/expect_error.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_test {
 namespace {
 
 TEST(TraceErrors, EndedInAnotherContextThatHasNot) {
@@ -263,4 +263,4 @@ TEST(TraceErrors, AnExceptionWins) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_test

@@ -19,7 +19,7 @@
 #include "support/expect_error.hpp"
 #include "support/temporary_file.hpp"
 
-namespace refrain::test {
+namespace refrain::test::warm_start_test {
 namespace {
 
 constexpr Field<double> value{"value"};
@@ -193,4 +193,4 @@ TEST(RecordErrors, AFullDiskWithAnOlderRecord) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::warm_start_test

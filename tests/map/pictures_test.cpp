@@ -10,7 +10,7 @@
 #include "refrain/error.hpp"
 #include "support/settings.hpp"
 
-namespace refrain::map {
+namespace refrain::map::pictures_test {
 namespace {
 
 using map_search::Mapping, map_search::Objective, map_search::Space;
@@ -131,4 +131,4 @@ TEST(SearchPicture, AnySearchIsDrawn) {
 }
 
 }  // namespace
-}  // namespace refrain::map
+}  // namespace refrain::map::pictures_test

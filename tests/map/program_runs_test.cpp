@@ -17,7 +17,7 @@
 #include "support/settings.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace refrain::map {
+namespace refrain::map::program_runs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -202,4 +202,4 @@ TEST_F(ProgramRunsTest, ReportsThatCannotBeWrittenEndTheSearch) {
 }
 
 }  // namespace
-}  // namespace refrain::map
+}  // namespace refrain::map::program_runs_test

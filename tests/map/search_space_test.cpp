@@ -13,7 +13,7 @@
 #include "support/settings.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace refrain::test {
+namespace refrain::test::search_space_test {
 namespace {
 
 constexpr Field<double> kX{"x"}, kY{"y"};
@@ -136,4 +136,4 @@ TEST(Simulations, TheSearchFindsTheBestOfAllMappings) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::search_space_test

@@ -14,7 +14,7 @@
 #include "map_search/synthetic.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::map_search::test {
+namespace refrain::map_search::test::algorithms_test {
 namespace {
 
 using refrain::test::TestBudget;
@@ -173,4 +173,4 @@ TEST(Descent, CountsProposalsWithoutAVariantAndDoesNotRunThem) {
 }
 
 }  // namespace
-}  // namespace refrain::map_search::test
+}  // namespace refrain::map_search::test::algorithms_test

@@ -23,7 +23,7 @@
 #include "map_search/synthetic.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace refrain::map_search::test {
+namespace refrain::map_search::test::database_test {
 namespace {
 
 using refrain::test::TemporaryFolder;
@@ -344,4 +344,4 @@ TEST_F(MapDatabase, KeepsWhatItHasWhenThereIsNoRoom) {
 }
 
 }  // namespace
-}  // namespace refrain::map_search::test
+}  // namespace refrain::map_search::test::database_test

@@ -13,7 +13,7 @@
 #include "map_search/search.hpp"
 #include "map_search/synthetic.hpp"
 
-namespace refrain::map_search::test {
+namespace refrain::map_search::test::quality_test {
 namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
@@ -163,4 +163,4 @@ TEST(Quality, EnsembleBeatsRandomAndCcdBeatsBoth) {
 }
 
 }  // namespace
-}  // namespace refrain::map_search::test
+}  // namespace refrain::map_search::test::quality_test

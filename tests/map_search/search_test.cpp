@@ -15,7 +15,7 @@
 #include "map_search/diverse.hpp"
 #include "map_search/synthetic.hpp"
 
-namespace refrain::map_search::test {
+namespace refrain::map_search::test::search_test {
 namespace {
 
 constexpr std::array algorithms{Algorithm::ccd,    Algorithm::cd,        Algorithm::ensemble,
@@ -260,4 +260,4 @@ TEST(Search, SaysHowFarItIsBeforeEachRun) {
 }
 
 }  // namespace
-}  // namespace refrain::map_search::test
+}  // namespace refrain::map_search::test::search_test

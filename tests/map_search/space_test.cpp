@@ -15,7 +15,7 @@
 #include "map_search/synthetic.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::map_search::test {
+namespace refrain::map_search::test::space_test {
 namespace {
 
 using refrain::test::TestBudget;
@@ -154,4 +154,4 @@ TEST(Measure, KeepsAtLeastHalf) {
 }
 
 }  // namespace
-}  // namespace refrain::map_search::test
+}  // namespace refrain::map_search::test::space_test

@@ -18,7 +18,7 @@
 #include "profile/clock.hpp"
 #include "support/launch_node.hpp"
 
-namespace refrain::exec {
+namespace refrain::exec::background_test {
 namespace {
 
 using test::launch_node;
@@ -361,4 +361,4 @@ TEST(SeededBackgroundJobs, WhatNeverRanIsDropped) {
 }
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::background_test

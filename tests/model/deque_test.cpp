@@ -10,7 +10,7 @@
 
 #include "exec/notifier.hpp"
 
-namespace refrain::exec {
+namespace refrain::exec::deque_test {
 namespace {
 
 TEST(DequeModel, EveryWordIsTakenOnce) {
@@ -71,4 +71,4 @@ TEST(NotifierModel, NoWakeUpIsLost) {
 }
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::deque_test

@@ -12,7 +12,7 @@
 #include "refrain/error.hpp"
 #include "support/launch_node.hpp"
 
-namespace refrain::exec {
+namespace refrain::exec::executor_test {
 namespace {
 
 struct Case {
@@ -329,4 +329,4 @@ INSTANTIATE_TEST_SUITE_P(All, BothExecutors,
                          [](const auto& param) { return std::string(param.param.name); });
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::executor_test

@@ -22,7 +22,7 @@
 #include "support/launch_node.hpp"
 #include "support/random.hpp"
 
-namespace refrain::exec {
+namespace refrain::exec::later_completion_test {
 namespace {
 
 struct Case {
@@ -616,4 +616,4 @@ TEST(SeededWorld, AProgramWithoutAStackFailsAlone) {
 }
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::later_completion_test

@@ -15,7 +15,7 @@
 #include "support/random_replays.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::exec {
+namespace refrain::exec::replay_test {
 namespace {
 
 ProcessorPlan plan(bool dedicated) {
@@ -413,4 +413,4 @@ INSTANTIATE_TEST_SUITE_P(, ReplaysOnBoth,
                          [](const auto& chosen) { return std::string(chosen.param.name); });
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::replay_test

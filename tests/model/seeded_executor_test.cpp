@@ -10,7 +10,7 @@
 #include "support/random_graph.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::exec {
+namespace refrain::exec::seeded_executor_test {
 namespace {
 
 std::vector<int> run(const test::Graph& graph, std::uint64_t seed, std::uint64_t* steps = nullptr) {
@@ -141,4 +141,4 @@ TEST(SeededExecutor, OneWaiterAtMostLooksForEachOperation) {
 }
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::seeded_executor_test

@@ -6,7 +6,7 @@
 #include "support/random_graph.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::exec {
+namespace refrain::exec::threaded_executor_test {
 namespace {
 
 using test::Graph;
@@ -71,4 +71,4 @@ TEST(ThreadedExecutor, RunsManyRootProgramsInARow) {
 }
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::threaded_executor_test

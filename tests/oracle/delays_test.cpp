@@ -5,7 +5,7 @@
 #include "oracle/error.hpp"
 #include "oracle/tracker.hpp"
 
-namespace refrain::oracle {
+namespace refrain::oracle::delays_test {
 namespace {
 
 constexpr Symbol a = Symbol::event(0), b = Symbol::event(1), c = Symbol::event(2),
@@ -134,4 +134,4 @@ TEST(OracleDelays, OfNoPositionAreRefused) {
 }
 
 }  // namespace
-}  // namespace refrain::oracle
+}  // namespace refrain::oracle::delays_test

@@ -6,7 +6,7 @@
 
 #include "oracle/error.hpp"
 
-namespace refrain::oracle {
+namespace refrain::oracle::grammar_test {
 namespace {
 
 constexpr Symbol a = Symbol::event(0), b = Symbol::event(1), c = Symbol::event(2);
@@ -53,4 +53,4 @@ TEST(OracleGrammar, WhatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace refrain::oracle
+}  // namespace refrain::oracle::grammar_test

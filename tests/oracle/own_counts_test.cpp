@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::oracle {
+namespace refrain::oracle::own_counts_test {
 namespace {
 
 using test::Random;
@@ -175,4 +175,4 @@ TEST(OracleOwnCounts, RunsOfAnyOtherSizeAreForeseenOnceTheyAreKnown) {
 }
 
 }  // namespace
-}  // namespace refrain::oracle
+}  // namespace refrain::oracle::own_counts_test

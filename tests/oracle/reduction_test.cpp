@@ -17,7 +17,7 @@
 #include "support/streams.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::oracle {
+namespace refrain::oracle::reduction_test {
 namespace {
 
 std::string letter(std::uint32_t event) { return std::string(1, static_cast<char>('a' + event)); }
@@ -252,4 +252,4 @@ TEST(Reduction, TheRulesHoldOnLongStreams) {
 }
 
 }  // namespace
-}  // namespace refrain::oracle
+}  // namespace refrain::oracle::reduction_test

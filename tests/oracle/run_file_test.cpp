@@ -32,7 +32,7 @@
 #include "support/temporary_folder.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::oracle {
+namespace refrain::oracle::run_file_test {
 namespace {
 
 using test::Random;
@@ -851,4 +851,4 @@ TEST(OracleRunFile, SnapshotsAreFewAndLeaveLittleOut) {
 }
 
 }  // namespace
-}  // namespace refrain::oracle
+}  // namespace refrain::oracle::run_file_test

@@ -17,7 +17,7 @@
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::oracle {
+namespace refrain::oracle::timed_reduction_test {
 namespace {
 
 using test::Random;
@@ -208,4 +208,4 @@ TEST(TimedReduction, OfAnyStreamIsNearTheReplays) {
 }
 
 }  // namespace
-}  // namespace refrain::oracle
+}  // namespace refrain::oracle::timed_reduction_test

@@ -17,7 +17,7 @@
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::oracle {
+namespace refrain::oracle::tracker_test {
 namespace {
 
 using test::NaiveTracker;
@@ -606,4 +606,4 @@ TEST(OracleTracker, LooksAsFarAheadAsARunIsLong) {
 }
 
 }  // namespace
-}  // namespace refrain::oracle
+}  // namespace refrain::oracle::tracker_test

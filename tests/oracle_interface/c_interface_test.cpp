@@ -17,7 +17,7 @@
 #include "support/random.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace refrain {
+namespace refrain::c_interface_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -511,4 +511,4 @@ TEST(OracleInterface, WithoutFilesNothingIsDone) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::c_interface_test

@@ -22,7 +22,7 @@
 #include "refrain/oracle.h"
 #include "support/temporary_folder.hpp"
 
-namespace refrain {
+namespace refrain::environment_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -264,4 +264,4 @@ TEST(OracleEnvironment, AFileThatCannotBeUsedIsNoReasonToStop) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::environment_test

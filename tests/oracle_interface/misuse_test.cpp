@@ -18,7 +18,7 @@
 #include "refrain/oracle.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace refrain {
+namespace refrain::misuse_test {
 namespace {
 
 using test::TemporaryFolder;
@@ -306,4 +306,4 @@ TEST_F(OracleMisuse, InCppItIsThrown) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::misuse_test

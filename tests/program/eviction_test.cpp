@@ -16,7 +16,7 @@
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::test {
+namespace refrain::test::eviction_test {
 namespace {
 
 constexpr Field<Coord> number{"number"};
@@ -179,4 +179,4 @@ TEST(Eviction, MayComeAfterTheNextMemory) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::eviction_test

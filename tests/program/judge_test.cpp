@@ -15,7 +15,7 @@
 #include "support/random.hpp"
 #include "support/some_sharding.hpp"
 
-namespace refrain::test {
+namespace refrain::test::judge_test {
 namespace {
 
 class JudgeTest : public testing::Test {
@@ -205,4 +205,4 @@ TEST_F(JudgeUnion, FindsAMessageWithoutItsOtherEnd) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::judge_test

@@ -9,7 +9,7 @@
 #include "support/interpreter.hpp"
 #include "support/naive_analysis.hpp"
 
-namespace refrain::test {
+namespace refrain::test::naive_analysis_test {
 namespace {
 
 using exec::NodeKind;
@@ -181,4 +181,4 @@ TEST(NaiveAnalysis, CopiesJoinMemories) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::naive_analysis_test

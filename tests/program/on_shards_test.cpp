@@ -37,7 +37,7 @@
 #include "support/some_sharding.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::test {
+namespace refrain::test::on_shards_test {
 namespace {
 
 constexpr const char* kMachine = "emulated:cpus=4,gpus=1";
@@ -747,4 +747,4 @@ TEST(OnShardsWithThreads, RandomProgramsAreWhatTheInterpreterSays) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::on_shards_test

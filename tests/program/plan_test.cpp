@@ -10,7 +10,7 @@
 #include "support/shrink.hpp"
 #include "support/text.hpp"
 
-namespace refrain::test {
+namespace refrain::test::plan_test {
 namespace {
 
 TEST(Plan, ComesFromItsSeedAlone) {
@@ -168,4 +168,4 @@ TEST(Shrink, FindsASmallProgram) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::plan_test

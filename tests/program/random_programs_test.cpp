@@ -10,7 +10,7 @@
 #include "support/test_budget.hpp"
 #include "support/trial.hpp"
 
-namespace refrain::test {
+namespace refrain::test::random_programs_test {
 namespace {
 
 class RandomPrograms : public testing::TestWithParam<std::size_t> {};
@@ -50,4 +50,4 @@ INSTANTIATE_TEST_SUITE_P(InEverySetting, RandomPrograms,
                          });
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::random_programs_test

@@ -10,7 +10,7 @@
 #include "runtime/runtime_impl.hpp"
 #include "support/judge.hpp"
 
-namespace refrain::test {
+namespace refrain::test::relaxed_folds_test {
 namespace {
 
 constexpr Field<Coord> number{"number"};
@@ -158,4 +158,4 @@ TEST(RelaxedFolds, WithoutEndOnPoisonedData) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::relaxed_folds_test

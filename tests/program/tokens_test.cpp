@@ -21,7 +21,7 @@
 #include "support/runner.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::test {
+namespace refrain::test::tokens_test {
 namespace {
 
 using Tokens = std::vector<std::uint64_t>;
@@ -322,4 +322,4 @@ TEST(Tokens, OfWhatIsMadeSayWhatItIs) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::tokens_test

@@ -11,7 +11,7 @@
 #include "support/interpreter.hpp"
 #include "support/text.hpp"
 
-namespace refrain::test {
+namespace refrain::test::trace_plan_test {
 namespace {
 
 using Kind = Statement::Kind;
@@ -175,4 +175,4 @@ TEST(Plan, HasEverythingThatHappensToTraces) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::trace_plan_test

@@ -21,7 +21,7 @@
 #include "support/temporary_folder.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::test {
+namespace refrain::test::worlds_test {
 namespace {
 
 constexpr const char* kMachine = "emulated:cpus=8,gpus=2";
@@ -207,4 +207,4 @@ TEST(WorldsOfRuntimes, TheErrorOfOneIsItsOwn) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::worlds_test

@@ -19,7 +19,7 @@
 #include "support/streams.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::autotrace {
+namespace refrain::autotrace::coverage_test {
 namespace {
 
 using Text = std::span<const Token>;
@@ -271,4 +271,4 @@ TEST(LzwPhrases, GrowByOneToken) {
 }
 
 }  // namespace
-}  // namespace refrain::autotrace
+}  // namespace refrain::autotrace::coverage_test

@@ -18,7 +18,7 @@
 #include "support/streams.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::autotrace {
+namespace refrain::autotrace::repeats_test {
 namespace {
 
 using Letters = std::vector<std::uint32_t>;
@@ -270,4 +270,4 @@ TEST(Repeats, OfTextsWithStructureAreThoseOfAlgorithm2) {
 }
 
 }  // namespace
-}  // namespace refrain::autotrace
+}  // namespace refrain::autotrace::repeats_test

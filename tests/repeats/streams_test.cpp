@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-namespace refrain::test {
+namespace refrain::test::streams_test {
 namespace {
 
 std::vector<std::string> all_streams() {
@@ -58,4 +58,4 @@ TEST(Streams, AreWhatTheirNamesSay) {
 TEST(Streams, OfNoSuchName) { EXPECT_THROW(make_stream("", 1, 1), std::invalid_argument); }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::streams_test

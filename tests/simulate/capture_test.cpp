@@ -18,7 +18,7 @@
 #include "support/temporary_folder.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::test {
+namespace refrain::test::capture_test {
 namespace {
 
 constexpr Field<double> kX{"x"};
@@ -262,4 +262,4 @@ TEST(Capture, DamagedFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::capture_test

@@ -17,7 +17,7 @@
 #include "support/test_budget.hpp"
 #include "support/text.hpp"
 
-namespace refrain::test {
+namespace refrain::test::random_programs_test {
 namespace {
 
 struct Described {
@@ -115,4 +115,4 @@ TEST(SimulatedRandomPrograms, MoveWhatTheRunMoves) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::random_programs_test

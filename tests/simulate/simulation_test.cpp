@@ -9,7 +9,7 @@
 #include "support/settings.hpp"
 #include "support/temporary_file.hpp"
 
-namespace refrain::test {
+namespace refrain::test::simulation_test {
 namespace {
 
 using capture::Call;
@@ -255,4 +255,4 @@ TEST(Simulation, WhatCannotBeModelledIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace refrain::test
+}  // namespace refrain::test::simulation_test

@@ -96,7 +96,7 @@ Placement MappingRule::place(std::string_view task, std::size_t rank, std::size_
       // Mostly the same for all arguments of a task, so that instances are met again.
       if ((hash / 1024 % 4 == 0 ? hash / 4096 : at / 4096) % 2 == 0)
         argument.extent = Extent::exact;
-      if ((hash >> 40) % 5 == 0) argument.order = Order::fortran;
+      if ((hash >> 40) % 5 == 0) argument.order = refrain::Order::fortran;
       if ((hash >> 44) % 2 == 0) argument.when_full = WhenFull::next;
     }
     std::ranges::remove_copy(memories, std::back_inserter(argument.others), argument.memory);

@@ -9,7 +9,7 @@ namespace refrain::test {
 
 namespace {
 
-using Kind = NaiveMessage::Kind;
+using MessageKind = NaiveMessage::Kind;
 constexpr std::size_t future_bytes = 16;  // whether it failed, and 8 bytes
 
 data::IndexSpaceRef domain_of(const DomainSpec& spec) {
@@ -147,7 +147,8 @@ std::vector<int> passed_on(int shard, int from, int shards) {
 /// `values`: how many.
 void NaiveTraffic::broadcast(int shard, std::uint64_t values) {
   for (int peer = 0; peer < shards_; ++peer)
-    if (peer != shard) messages_[{shard, peer}].push_back({Kind::future, 0, values * future_bytes});
+    if (peer != shard)
+      messages_[{shard, peer}].push_back({MessageKind::future, 0, values * future_bytes});
 }
 
 void NaiveTraffic::send_to_all(int future) {
@@ -155,7 +156,7 @@ void NaiveTraffic::send_to_all(int future) {
   if (home == homes_.end()) return;
   for (int shard = 0; shard < shards_; ++shard)
     for (const int peer : passed_on(shard, home->second, shards_))
-      messages_[{shard, peer}].push_back({Kind::future, 0, future_bytes});
+      messages_[{shard, peer}].push_back({MessageKind::future, 0, future_bytes});
   steps_.back().sent.push_back({future, home->second, shards_});
   homes_.erase(home);
 }
@@ -183,7 +184,7 @@ void NaiveTraffic::reduce_together(const std::vector<int>& makers) {
     there.reserve(makers.size());
     for (const int maker : makers) there.push_back(maker >= shard && maker < end);
     messages_[{shard, shard & (shard - 1)}].push_back(
-        {Kind::future, 0, 8 + subtrees(there, 0, there.size()) * (8 + future_bytes)});
+        {MessageKind::future, 0, 8 + subtrees(there, 0, there.size()) * (8 + future_bytes)});
   }
 }
 
@@ -206,7 +207,7 @@ void NaiveTraffic::read(const ResolvedArgument& argument, std::uint32_t number,
     for (const auto& [owner, missing] : holdings.read(user.shard, user.points))
       sent[{owner, user.shard}].insert(missing.begin(), missing.end());
   for (const auto& [pair, points] : sent) {
-    messages_[pair].push_back({Kind::values, number, points.size() * value_size(argument)});
+    messages_[pair].push_back({MessageKind::values, number, points.size() * value_size(argument)});
     steps_.back().values.push_back(
         {pair.first, pair.second, static_cast<int>(number), mask(argument, points)});
   }
@@ -229,7 +230,7 @@ void NaiveTraffic::reduce(const ResolvedArgument& argument, std::uint32_t number
     }
   }
   for (const auto& [pair, bytes] : given)
-    messages_[pair].push_back({Kind::contributions, number, bytes});
+    messages_[pair].push_back({MessageKind::contributions, number, bytes});
   for (const User& user : users) holdings.reduce(user.points);
 }
 

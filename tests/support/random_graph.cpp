@@ -31,22 +31,22 @@ void plan_edges(Random& random, PlannedNode& node, int index, int reach) {
 void plan_shape(Random& random, PlannedNode& node, const GraphOptions& options) {
   const int dice = below(random, 100);
   if (dice < 3 && options.failures) {
-    node.shape = Shape::thrower;
+    node.shape = NodeShape::thrower;
   } else if (dice < 10 && options.depth > 0) {
-    node.shape = Shape::nested;
+    node.shape = NodeShape::nested;
     GraphOptions inner = options;
     inner.nodes = 1 + below(random, 12);
     inner.depth = options.depth - 1;
     node.inner = make_graph(random(), inner);
   } else if (dice < 13) {
-    node.shape = Shape::manual;
+    node.shape = NodeShape::manual;
   } else if (dice < 23) {
-    node.shape = Shape::reducer;
+    node.shape = NodeShape::reducer;
     node.folds = 1 + below(random, 2);
   } else if (dice < 25) {
-    node.shape = Shape::loop;
+    node.shape = NodeShape::loop;
   }
-  if (node.shape != Shape::manual) {
+  if (node.shape != NodeShape::manual) {
     if (below(random, 8) == 0) node.priority = static_cast<std::int16_t>(below(random, 5) - 2);
     if (options.gpus > 0 && below(random, 4) == 0) {
       node.processor = static_cast<std::uint16_t>(2 + below(random, options.gpus));
@@ -61,12 +61,12 @@ void append_folds(Random& random, Graph& graph, int reducer) {
   const int folds = graph.nodes[reducer].folds;
   for (int f = 0; f < folds; ++f) {
     PlannedNode fold;
-    fold.shape = Shape::fold;
+    fold.shape = NodeShape::fold;
     fold.reducer = reducer;
     fold.after.push_back(reducer);
     // Folds of one region follow each other in launch order.
     for (int i = static_cast<int>(graph.nodes.size()) - 1; i >= 0; --i) {
-      if (graph.nodes[i].shape == Shape::fold && below(random, 4) != 0) {
+      if (graph.nodes[i].shape == NodeShape::fold && below(random, 4) != 0) {
         fold.after.push_back(i);
         break;
       }
@@ -92,9 +92,9 @@ struct Payload {
 
 void run_body(GraphRun& run, const PlannedNode& node, Scope& scope) {
   switch (node.shape) {
-    case Shape::thrower: throw std::runtime_error("thrown on purpose");
-    case Shape::nested: run_graph(run.executor, *node.inner, &scope); break;
-    case Shape::loop: {
+    case NodeShape::thrower: throw std::runtime_error("thrown on purpose");
+    case NodeShape::nested: run_graph(run.executor, *node.inner, &scope); break;
+    case NodeShape::loop: {
       std::vector<int> hits(100, 0);
       run.executor.parallel_for(100, 7, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) ++hits[i];
@@ -133,12 +133,12 @@ Node& launch(GraphRun& run, Scope& scope, int index) {
   node.processor = planned.processor;
   node.payload_as<Payload>() = {&run, index};
   run.refs[index] = {&node, node.seq};
-  if (planned.shape == Shape::manual) node.flags |= kManual;
-  if (planned.shape == Shape::reducer) {
+  if (planned.shape == NodeShape::manual) node.flags |= kManual;
+  if (planned.shape == NodeShape::reducer) {
     node.flags |= kReducer;
     ReducerGate::set_folds(node, static_cast<std::uint32_t>(planned.folds));
   }
-  if (planned.shape == Shape::fold) {
+  if (planned.shape == NodeShape::fold) {
     node.flags |= kFold;
     ReducerGate::attach_fold(run.refs[planned.reducer], node);
   }
@@ -158,7 +158,7 @@ void check_end(GraphRun& run, Scope& scope) {
   const Graph& graph = run.graph;
   int throwers = 0;
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
-    const bool throws = graph.nodes[i].shape == Shape::thrower;
+    const bool throws = graph.nodes[i].shape == NodeShape::thrower;
     EXPECT_EQ(run.value[i], 1) << "node " << i;
     const Failure* failure = scope.failures().find(run.refs[i].seq);
     EXPECT_EQ(failure != nullptr, throws) << "node " << i;
@@ -181,7 +181,7 @@ void run_in_scope(GraphRun& run, Scope& scope) {
     run.executor.interleave();
     Node& node = launch(run, scope, i);
     const PlannedNode& planned = run.graph.nodes[i];
-    if (planned.shape == Shape::manual) {
+    if (planned.shape == NodeShape::manual) {
       if (i % 3 != 0) {
         run.executor.wait(
             scope, [&] { return is_granted(node); }, run.refs[i], nullptr);
@@ -211,7 +211,7 @@ std::unique_ptr<Graph> make_graph(std::uint64_t seed, const GraphOptions& option
     plan_edges(random, node, index, reach);
     plan_shape(random, node, options);
     graph->nodes.push_back(std::move(node));
-    if (graph->nodes[index].shape == Shape::reducer) append_folds(random, *graph, index);
+    if (graph->nodes[index].shape == NodeShape::reducer) append_folds(random, *graph, index);
   }
   return graph;
 }

@@ -14,10 +14,10 @@
 
 namespace refrain::test {
 
-enum class Shape : std::uint8_t { plain, thrower, nested, manual, reducer, fold, loop };
+enum class NodeShape : std::uint8_t { plain, thrower, nested, manual, reducer, fold, loop };
 
 struct PlannedNode {
-  Shape shape = Shape::plain;
+  NodeShape shape = NodeShape::plain;
   std::vector<int> after;
   std::int16_t priority = 0;
   std::uint16_t processor = 0;

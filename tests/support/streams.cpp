@@ -21,9 +21,9 @@ namespace {
 using Block = std::vector<std::uint64_t>;
 
 /// What a program launches, until it is enough.
-class Program {
+class Caller {
  public:
-  Program(std::size_t size, std::uint64_t seed) : random_(seed), size_(size) {}
+  Caller(std::size_t size, std::uint64_t seed) : random_(seed), size_(size) {}
 
   [[nodiscard]] bool more() const { return stream_.size() < size_; }
   Random& random() { return random_; }
@@ -54,13 +54,13 @@ class Program {
   Stream stream_;
 };
 
-void run_loop(Program& program) {
+void run_loop(Caller& program) {
   program.launch(program.block(30));
   const Block body = program.block(60);
   while (program.more()) program.launch(body);
 }
 
-void run_insertions(Program& program, int length) {
+void run_insertions(Caller& program, int length) {
   const Block body = program.block(length);
   const std::vector<Block> statistics = program.blocks(3, 3, 8);
   while (program.more()) {
@@ -70,7 +70,7 @@ void run_insertions(Program& program, int length) {
   }
 }
 
-void run_observed(Program& program) {
+void run_observed(Caller& program) {
   const Block body = program.block(60);
   const std::vector<Block> statistics = program.blocks(5, 3, 8);
   while (program.more()) {
@@ -79,7 +79,7 @@ void run_observed(Program& program) {
   }
 }
 
-void run_branches(Program& program) {
+void run_branches(Caller& program) {
   const Block begin = program.block(20), first = program.block(5), middle = program.block(15),
               second = program.block(8), end = program.block(12);
   while (program.more()) {
@@ -91,7 +91,7 @@ void run_branches(Program& program) {
   }
 }
 
-void run_nested(Program& program) {
+void run_nested(Caller& program) {
   const Block outer = program.block(20), inner = program.block(12), check = program.block(4);
   while (program.more()) {
     program.launch(outer);
@@ -100,7 +100,7 @@ void run_nested(Program& program) {
   }
 }
 
-void run_alternating(Program& program) {
+void run_alternating(Caller& program) {
   const std::vector<Block> versions = program.blocks(2, 30, 30);
   const Block check = program.block(4);
   for (std::size_t version = 0; program.more(); version = 1 - version) {
@@ -111,7 +111,7 @@ void run_alternating(Program& program) {
   }
 }
 
-void run_phases(Program& program) {
+void run_phases(Caller& program) {
   Block body = program.block(40);
   while (program.more()) {
     for (int i = program.random().between(15, 40); i > 0; --i) program.launch(body);
@@ -120,7 +120,7 @@ void run_phases(Program& program) {
   }
 }
 
-void run_drifting(Program& program) {
+void run_drifting(Caller& program) {
   Block body = program.block(60);
   while (program.more()) {
     program.launch(body);
@@ -129,19 +129,19 @@ void run_drifting(Program& program) {
   }
 }
 
-void run_random(Program& program, int letters) {
+void run_random(Caller& program, int letters) {
   while (program.more())
     program.launch(static_cast<std::uint64_t>(program.random().below(letters)));
 }
 
-void run_noisy_loop(Program& program) {
+void run_noisy_loop(Caller& program) {
   for (int call = 0; program.more(); call = (call + 1) % 37)
     program.launch(static_cast<std::uint64_t>(
         program.random().percent(2) ? 37 + program.random().below(5) : call));
 }
 
 /// The word that grows from a (0), each letter replaced by what it becomes again and again.
-void run_morphism(Program& program, const Block& of_a, const Block& of_b) {
+void run_morphism(Caller& program, const Block& of_a, const Block& of_b) {
   Block word{0};
   while (program.more()) {
     Block longer;
@@ -157,37 +157,37 @@ void run_morphism(Program& program, const Block& of_a, const Block& of_b) {
   }
 }
 
-void run(const std::string& name, Program& program) {
-  using Run = void (*)(Program&);
+void run(const std::string& name, Caller& program) {
+  using Run = void (*)(Caller&);
   static const std::map<std::string, Run> runs{
       {"loop", run_loop},
-      {"insertions", [](Program& p) { run_insertions(p, 60); }},
+      {"insertions", [](Caller& p) { run_insertions(p, 60); }},
       {"observed", run_observed},
       {"branches", run_branches},
       {"nested", run_nested},
       {"alternating", run_alternating},
       {"phases", run_phases},
       {"drifting", run_drifting},
-      {"long_loop", [](Program& p) { run_insertions(p, 1000); }},
-      {"one_token", [](Program& p) { run_random(p, 1); }},
-      {"random_2", [](Program& p) { run_random(p, 2); }},
-      {"random_3", [](Program& p) { run_random(p, 3); }},
-      {"random_100", [](Program& p) { run_random(p, 100); }},
+      {"long_loop", [](Caller& p) { run_insertions(p, 1000); }},
+      {"one_token", [](Caller& p) { run_random(p, 1); }},
+      {"random_2", [](Caller& p) { run_random(p, 2); }},
+      {"random_3", [](Caller& p) { run_random(p, 3); }},
+      {"random_100", [](Caller& p) { run_random(p, 100); }},
       {"noisy_loop", run_noisy_loop},
       {"distinct",
-       [](Program& p) {
+       [](Caller& p) {
          while (p.more()) p.launch(p.other_call());
        }},
       {"fibonacci",
-       [](Program& p) {
+       [](Caller& p) {
          run_morphism(p, {0, 1}, {0});
        }},
       {"thue_morse",
-       [](Program& p) {
+       [](Caller& p) {
          run_morphism(p, {0, 1}, {1, 0});
        }},
       {"period_doubling",
-       [](Program& p) {
+       [](Caller& p) {
          run_morphism(p, {0, 1}, {0, 0});
        }},
   };
@@ -199,7 +199,7 @@ void run(const std::string& name, Program& program) {
 }  // namespace
 
 Stream make_stream(const std::string& name, std::size_t size, std::uint64_t seed) {
-  Program program(size, seed);
+  Caller program(size, seed);
   run(name, program);
   return program.take();
 }

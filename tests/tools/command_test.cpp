@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace refrain::tools {
+namespace refrain::tools::command_test {
 namespace {
 
 TEST(WholeNumberFault, NamesTheValueAndTheRange) {
@@ -61,4 +61,4 @@ TEST(CommandLine, OfAnotherProgramGoesBehindTwoDashes) {
 }
 
 }  // namespace
-}  // namespace refrain::tools
+}  // namespace refrain::tools::command_test

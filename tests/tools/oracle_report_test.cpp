@@ -12,7 +12,7 @@
 #include "oracle_json.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace refrain::tools {
+namespace refrain::tools::oracle_report_test {
 namespace {
 
 using oracle::ThreadRecord;
@@ -140,4 +140,4 @@ TEST(OracleReport, AddsStreamsUp) {
 }
 
 }  // namespace
-}  // namespace refrain::tools
+}  // namespace refrain::tools::oracle_report_test

@@ -6,7 +6,7 @@
 
 #include "refrain/error.hpp"
 
-namespace refrain::tools {
+namespace refrain::tools::share_chart_test {
 namespace {
 
 using Ticks = std::vector<std::uint64_t>;
@@ -76,4 +76,4 @@ TEST(ShareChart, TextThatIsNoTextIsAnError) {
 }
 
 }  // namespace
-}  // namespace refrain::tools
+}  // namespace refrain::tools::share_chart_test

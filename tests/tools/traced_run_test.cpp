@@ -15,7 +15,7 @@
 #include "support/temporary_file.hpp"
 #include "traced_run_file.hpp"
 
-namespace refrain::tools {
+namespace refrain::tools::traced_run_test {
 namespace {
 
 /// Whether each call was replayed.
@@ -267,4 +267,4 @@ TEST(TracedRunFileErrors, NothingToDraw) {
 }
 
 }  // namespace
-}  // namespace refrain::tools
+}  // namespace refrain::tools::traced_run_test

@@ -12,7 +12,7 @@
 #include "point_sets.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::detail {
+namespace refrain::detail::accumulator_test {
 namespace {
 
 using data::BoxPoint;
@@ -301,4 +301,4 @@ TEST(Accumulator, SharedFoldsLoseNothing) {
 }
 
 }  // namespace
-}  // namespace refrain::detail
+}  // namespace refrain::detail::accumulator_test

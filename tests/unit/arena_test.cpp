@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-namespace refrain::memory {
+namespace refrain::memory::arena_test {
 namespace {
 
 constexpr std::uint64_t units = 64;
@@ -168,4 +168,4 @@ TEST(Arena, WhatOthersRetireIsTaken) {
 }
 
 }  // namespace
-}  // namespace refrain::memory
+}  // namespace refrain::memory::arena_test

@@ -10,7 +10,7 @@
 
 #include "support/random.hpp"
 
-namespace refrain::autotrace {
+namespace refrain::autotrace::autotrace_candidates_test {
 namespace {
 
 constexpr std::size_t kMany = 1000;
@@ -250,4 +250,4 @@ TEST(Candidates, MayPayByWhatOfThemIsNotReplayedYet) {
 }
 
 }  // namespace
-}  // namespace refrain::autotrace
+}  // namespace refrain::autotrace::autotrace_candidates_test

@@ -11,7 +11,7 @@
 #include "support/random.hpp"
 #include "support/streams.hpp"
 
-namespace refrain::autotrace {
+namespace refrain::autotrace::autotrace_finder_test {
 namespace {
 
 /// Mines when it is told to.
@@ -346,4 +346,4 @@ TEST(TraceFinder, KeepsNoMoreThanItMay) {
 }
 
 }  // namespace
-}  // namespace refrain::autotrace
+}  // namespace refrain::autotrace::autotrace_finder_test

@@ -6,7 +6,7 @@
 
 #include "support/random.hpp"
 
-namespace refrain::autotrace {
+namespace refrain::autotrace::autotrace_history_test {
 namespace {
 
 using Kinds = std::vector<Sample::Kind>;
@@ -109,4 +109,4 @@ TEST(History, IsTheEndOfAllThatCame) {
 }
 
 }  // namespace
-}  // namespace refrain::autotrace
+}  // namespace refrain::autotrace::autotrace_history_test

@@ -12,7 +12,7 @@
 #include "support/random.hpp"
 #include "support/streams.hpp"
 
-namespace refrain::autotrace {
+namespace refrain::autotrace::autotrace_mining_test {
 namespace {
 
 /// Letters are calls that are analysed; capital ones were replayed, and a full stop after one ends its replay.
@@ -250,4 +250,4 @@ TEST(Mining, IsInTheSampleAndWithinTheLimits) {
 }
 
 }  // namespace
-}  // namespace refrain::autotrace
+}  // namespace refrain::autotrace::autotrace_mining_test

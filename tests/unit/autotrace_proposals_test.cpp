@@ -13,7 +13,7 @@
 #include "support/streams.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::autotrace {
+namespace refrain::autotrace::autotrace_proposals_test {
 namespace {
 
 /// A run of calls; 0 cannot be replayed.
@@ -196,4 +196,4 @@ TEST(Proposals, CoverWhatProgramsRepeat) {
 }
 
 }  // namespace
-}  // namespace refrain::autotrace
+}  // namespace refrain::autotrace::autotrace_proposals_test

@@ -10,7 +10,7 @@
 
 #include "support/random.hpp"
 
-namespace refrain::autotrace {
+namespace refrain::autotrace::autotrace_sampling_test {
 namespace {
 
 constexpr std::size_t all = ~std::size_t{0};
@@ -165,4 +165,4 @@ TEST(Sampling, CreditIsBounded) {
 }
 
 }  // namespace
-}  // namespace refrain::autotrace
+}  // namespace refrain::autotrace::autotrace_sampling_test

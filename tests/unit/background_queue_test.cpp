@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace refrain::exec {
+namespace refrain::exec::background_queue_test {
 namespace {
 
 struct Nothing final : BackgroundJob {
@@ -56,4 +56,4 @@ TEST(BackgroundQueue, LetsGoOfWhatIsDropped) {
 }
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::background_queue_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace refrain::runtime {
+namespace refrain::runtime::call_names_test {
 namespace {
 
 TEST(CallNames, AreForPeopleAndForTheNextRun) {
@@ -31,4 +31,4 @@ TEST(CallNames, OthersAreNone) {
 }
 
 }  // namespace
-}  // namespace refrain::runtime
+}  // namespace refrain::runtime::call_names_test

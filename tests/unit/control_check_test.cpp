@@ -17,7 +17,7 @@
 #include "refrain/task.hpp"
 #include "support/random.hpp"
 
-namespace refrain::replication {
+namespace refrain::replication::control_check_test {
 namespace {
 
 using net::Rank;
@@ -258,4 +258,4 @@ TEST(ControlCheck, SaysNothingOfACallThatGoesOn) {
 }
 
 }  // namespace
-}  // namespace refrain::replication
+}  // namespace refrain::replication::control_check_test

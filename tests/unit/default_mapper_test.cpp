@@ -4,7 +4,7 @@
 
 #include "machine/machine.hpp"
 
-namespace refrain::mapping {
+namespace refrain::mapping::default_mapper_test {
 namespace {
 
 using Kinds = std::vector<ProcessorKind>;
@@ -87,4 +87,4 @@ TEST(DefaultMapper, MorePlacesThanPoints) {
 }
 
 }  // namespace
-}  // namespace refrain::mapping
+}  // namespace refrain::mapping::default_mapper_test

@@ -10,7 +10,7 @@
 #include "data/index_space.hpp"
 #include "support/random.hpp"
 
-namespace refrain {
+namespace refrain::domain_test {
 namespace {
 
 TEST(IndexSpaceOfPrograms, DenseSparseAndFromPoints) {
@@ -93,4 +93,4 @@ TEST(IndexSpaceOfPrograms, TheirPointsHaveOneOrder) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::domain_test

@@ -23,7 +23,7 @@
 #include "graph/scope.hpp"
 #include "refrain/error.hpp"
 
-namespace refrain::exec {
+namespace refrain::exec::exec_parts_test {
 namespace {
 
 TEST(ThreadLimits, TellsTheOneThatIsReached) {
@@ -569,4 +569,4 @@ TEST(Fiber, KeepsItsBodyLocalPointer) {
 }
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::exec_parts_test

@@ -11,7 +11,7 @@
 #include "point_sets.hpp"
 #include "refrain/value_type.hpp"
 
-namespace refrain::analysis {
+namespace refrain::analysis::field_state_test {
 namespace {
 
 using data::Box;
@@ -257,4 +257,4 @@ TEST(FieldState, WhatIsAskedInPassingIsForgotten) {
 }
 
 }  // namespace
-}  // namespace refrain::analysis
+}  // namespace refrain::analysis::field_state_test

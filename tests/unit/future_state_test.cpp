@@ -13,7 +13,7 @@
 #include "refrain/error.hpp"
 #include "refrain/task.hpp"
 
-namespace refrain::detail {
+namespace refrain::detail::future_state_test {
 namespace {
 
 struct Counted {
@@ -219,4 +219,4 @@ TEST(Waiting, GoesThroughTheThreadsContext) {
 }
 
 }  // namespace
-}  // namespace refrain::detail
+}  // namespace refrain::detail::future_state_test

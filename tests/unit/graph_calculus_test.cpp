@@ -8,7 +8,7 @@
 
 #include "trace/optimiser.hpp"
 
-namespace refrain::trace {
+namespace refrain::trace::graph_calculus_test {
 namespace {
 
 RecordedEdges reduced(const RecordingGraph& graph) {
@@ -204,4 +204,4 @@ TEST(GraphCalculus, AnEmptyTrace) {
 }
 
 }  // namespace
-}  // namespace refrain::trace
+}  // namespace refrain::trace::graph_calculus_test

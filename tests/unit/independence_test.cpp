@@ -12,7 +12,7 @@
 #include "data/partition_ops.hpp"
 #include "point_sets.hpp"
 
-namespace refrain::analysis {
+namespace refrain::analysis::independence_test {
 namespace {
 
 using data::IndexSpaceRef;
@@ -197,4 +197,4 @@ TEST(Independence, ManyPoints) {
 }
 
 }  // namespace
-}  // namespace refrain::analysis
+}  // namespace refrain::analysis::independence_test

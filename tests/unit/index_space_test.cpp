@@ -9,7 +9,7 @@
 #include "point_sets.hpp"
 #include "refrain/error.hpp"
 
-namespace refrain::data {
+namespace refrain::data::index_space_test {
 namespace {
 
 TEST(IndexSpace, CanonicalAndInterned) {
@@ -157,4 +157,4 @@ TEST(IndexSpace, RefusesWhatCannotBeCounted) {
 }
 
 }  // namespace
-}  // namespace refrain::data
+}  // namespace refrain::data::index_space_test

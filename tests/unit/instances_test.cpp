@@ -11,7 +11,7 @@
 #include "point_sets.hpp"
 #include "refrain/value_type.hpp"
 
-namespace refrain::analysis {
+namespace refrain::analysis::instances_test {
 namespace {
 
 using data::IndexSpace;
@@ -272,4 +272,4 @@ TEST(InstanceStore, AWaitMayFail) {
 }
 
 }  // namespace
-}  // namespace refrain::analysis
+}  // namespace refrain::analysis::instances_test

@@ -8,7 +8,7 @@
 #include "refrain/error.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain {
+namespace refrain::json_test {
 namespace {
 
 std::size_t place(const JsonFile& file, const JsonNode& node) {
@@ -142,4 +142,4 @@ TEST(JsonTree, DamagedTextsAreErrorsNotCrashes) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::json_test

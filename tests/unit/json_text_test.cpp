@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace refrain {
+namespace refrain::json_text_test {
 namespace {
 
 TEST(JsonText, IsReadBack) {
@@ -25,4 +25,4 @@ TEST(JsonText, BytesThatAreNoUtf8AreReplaced) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::json_text_test

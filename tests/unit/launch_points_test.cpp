@@ -9,7 +9,7 @@
 #include "data/index_space.hpp"
 #include "refrain/launch.hpp"
 
-namespace refrain::detail {
+namespace refrain::detail::launch_points_test {
 namespace {
 
 std::vector<Point<3>> points_of(const LaunchDomain& domain) {
@@ -72,4 +72,4 @@ TEST(LaunchPoints, OfSeveralProcessesHaveAnOwnRankOfEach) {
 }
 
 }  // namespace
-}  // namespace refrain::detail
+}  // namespace refrain::detail::launch_points_test

@@ -10,7 +10,7 @@
 #include "point_sets.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::data {
+namespace refrain::data::layout_test {
 namespace {
 
 Layout in_order(Order order) {
@@ -141,4 +141,4 @@ TEST(CpuMover, CopyWithGapsBetweenRowsAndValues) {
 }
 
 }  // namespace
-}  // namespace refrain::data
+}  // namespace refrain::data::layout_test

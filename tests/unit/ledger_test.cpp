@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace refrain::autotrace {
+namespace refrain::autotrace::ledger_test {
 namespace {
 
 /// How often it is left alone until it may be tried.
@@ -87,4 +87,4 @@ TEST(Ledger, CreditIsSpentBeforeItPauses) {
 }
 
 }  // namespace
-}  // namespace refrain::autotrace
+}  // namespace refrain::autotrace::ledger_test

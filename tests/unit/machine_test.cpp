@@ -18,7 +18,7 @@
 #include "support/temporary_file.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace refrain::machine {
+namespace refrain::machine::machine_test {
 namespace {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
@@ -563,4 +563,4 @@ TEST(Machine, TableShowsWhatIsKnown) {
 }
 
 }  // namespace
-}  // namespace refrain::machine
+}  // namespace refrain::machine::machine_test

@@ -12,7 +12,7 @@
 #include "refrain/error.hpp"
 #include "support/random.hpp"
 
-namespace refrain::mapping {
+namespace refrain::mapping::mapping_file_test {
 namespace {
 
 const Machine& gpus() {
@@ -248,4 +248,4 @@ TEST(MappingFileErrors, AnyTextIsReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace refrain::mapping
+}  // namespace refrain::mapping::mapping_file_test

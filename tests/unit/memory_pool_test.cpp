@@ -11,7 +11,7 @@
 #include "data/index_space.hpp"
 #include "data/layout.hpp"
 
-namespace refrain::memory {
+namespace refrain::memory::memory_pool_test {
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
@@ -206,4 +206,4 @@ TEST(MemoryPool, ManyThreads) {
 }
 
 }  // namespace
-}  // namespace refrain::memory
+}  // namespace refrain::memory::memory_pool_test

@@ -11,7 +11,7 @@
 #include "analysis/movement.hpp"
 #include "memory/memory_pool.hpp"
 
-namespace refrain::memory {
+namespace refrain::memory::mover_test {
 namespace {
 
 using data::IndexSpace;
@@ -104,4 +104,4 @@ TEST(Mover, AMemoryHasOne) {
 }
 
 }  // namespace
-}  // namespace refrain::memory
+}  // namespace refrain::memory::mover_test

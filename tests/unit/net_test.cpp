@@ -22,7 +22,7 @@
 #include "refrain/error.hpp"
 #include "support/random.hpp"
 
-namespace refrain::net {
+namespace refrain::net::net_test {
 namespace {
 
 InProcess::Choose seeded(std::uint64_t seed) {
@@ -433,4 +433,4 @@ TEST(Launcher, SaysThatThereIsNoLibrary) {
 }
 
 }  // namespace
-}  // namespace refrain::net
+}  // namespace refrain::net::net_test

@@ -12,7 +12,7 @@
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::trace {
+namespace refrain::trace::optimiser_test {
 namespace {
 
 using test::Random;
@@ -217,4 +217,4 @@ TEST(Optimiser, TheCostOfAnOperationDoesNotGrowWithTheTrace) {
 }
 
 }  // namespace
-}  // namespace refrain::trace
+}  // namespace refrain::trace::optimiser_test

@@ -10,7 +10,7 @@
 #include "runtime/runtime_impl.hpp"
 #include "support/arguments.hpp"
 
-namespace refrain {
+namespace refrain::options_test {
 namespace {
 
 using test::Arguments;
@@ -176,4 +176,4 @@ TEST(Options, HelpSaysTheNumbersThatAreTheDefaults) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::options_test

@@ -11,7 +11,7 @@
 #include "point_sets.hpp"
 #include "refrain/error.hpp"
 
-namespace refrain::data {
+namespace refrain::data::partition_ops_test {
 namespace {
 
 Box to_box(const BoxPoint& p) { return {p, p}; }
@@ -350,4 +350,4 @@ TEST(PartitionErrors, NameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace refrain::data
+}  // namespace refrain::data::partition_ops_test

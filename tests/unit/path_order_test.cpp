@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::exec {
+namespace refrain::exec::path_order_test {
 namespace {
 
 using Edges = std::vector<Template::Edge>;
@@ -130,4 +130,4 @@ TEST(PathOrder, IsThatOfAllPaths) {
 }
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::path_order_test

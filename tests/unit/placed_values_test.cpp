@@ -10,7 +10,7 @@
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::data {
+namespace refrain::data::placed_values_test {
 namespace {
 
 std::set<std::uintptr_t> bytes_of(const PlacedValues& values) {
@@ -86,4 +86,4 @@ TEST(PlacedValues, LargeOnesAreNoWork) {
 }
 
 }  // namespace
-}  // namespace refrain::data
+}  // namespace refrain::data::placed_values_test

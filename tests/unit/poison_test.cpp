@@ -12,7 +12,7 @@
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::analysis {
+namespace refrain::analysis::poison_test {
 namespace {
 
 constexpr Coord kPoints = 24;
@@ -83,4 +83,4 @@ TEST(Poison, OfNoPointsIsNone) {
 }
 
 }  // namespace
-}  // namespace refrain::analysis
+}  // namespace refrain::analysis::poison_test

@@ -11,7 +11,7 @@
 #include "refrain/error.hpp"
 #include "refrain/privilege.hpp"
 
-namespace refrain {
+namespace refrain::projection_test {
 namespace {
 
 Point<3> ring(const Point<3>& p, std::uint64_t key) {
@@ -94,4 +94,4 @@ TEST(Projection, Texts) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::projection_test

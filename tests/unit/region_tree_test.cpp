@@ -11,7 +11,7 @@
 #include "data/partition_ops.hpp"
 #include "refrain/error.hpp"
 
-namespace refrain::data {
+namespace refrain::data::region_tree_test {
 namespace {
 
 constexpr Field<double> value{"value"};
@@ -350,4 +350,4 @@ TEST(Forest, RandomLivesRepeatTheirNames) {
 }
 
 }  // namespace
-}  // namespace refrain::data
+}  // namespace refrain::data::region_tree_test

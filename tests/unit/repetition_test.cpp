@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace refrain::runtime {
+namespace refrain::runtime::repetition_test {
 namespace {
 
 /// What has come twice at the end of the text.
@@ -45,4 +45,4 @@ TEST(Repetition, Forgets) {
 }
 
 }  // namespace
-}  // namespace refrain::runtime
+}  // namespace refrain::runtime::repetition_test

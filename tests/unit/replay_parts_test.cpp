@@ -8,7 +8,7 @@
 #include "graph/replays.hpp"
 #include "graph/template.hpp"
 
-namespace refrain::exec {
+namespace refrain::exec::replay_parts_test {
 namespace {
 
 void run_nothing(const void*, Replay&, std::uint32_t, Execution&) {}
@@ -71,4 +71,4 @@ TEST(Watermark, HandsOutWhatWasParked) {
 }
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::replay_parts_test

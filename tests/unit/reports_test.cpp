@@ -24,7 +24,7 @@
 #include "report/stats.hpp"
 #include "report/termination.hpp"
 
-namespace refrain::runtime {
+namespace refrain::runtime::reports_test {
 namespace {
 
 class Reports : public testing::Test {
@@ -346,4 +346,4 @@ TEST_F(Reports, NodesAppearOnTheTimelineOfTheirThread) {
 }
 
 }  // namespace
-}  // namespace refrain::runtime
+}  // namespace refrain::runtime::reports_test

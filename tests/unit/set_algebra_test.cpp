@@ -8,7 +8,7 @@
 
 #include "point_sets.hpp"
 
-namespace refrain::data {
+namespace refrain::data::set_algebra_test {
 namespace {
 
 TEST(SetAlgebra, EqualsPointSets) {
@@ -81,4 +81,4 @@ TEST(SetAlgebra, ManyThreads) {
 }
 
 }  // namespace
-}  // namespace refrain::data
+}  // namespace refrain::data::set_algebra_test

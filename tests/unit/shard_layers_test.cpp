@@ -13,7 +13,7 @@
 #include "shard/traffic.hpp"
 #include "support/naive_holdings.hpp"
 
-namespace refrain::shard {
+namespace refrain::shard::shard_layers_test {
 namespace {
 
 using data::BoxPoint;
@@ -413,4 +413,4 @@ TEST(ShardLayers, PointsWithoutPieceOrShardAreErrors) {
 }
 
 }  // namespace
-}  // namespace refrain::shard
+}  // namespace refrain::shard::shard_layers_test

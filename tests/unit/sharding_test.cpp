@@ -5,7 +5,7 @@
 #include "point_sets.hpp"
 #include "refrain/error.hpp"
 
-namespace refrain::shard {
+namespace refrain::shard::sharding_test {
 namespace {
 
 using data::IndexSpaceRef;
@@ -66,4 +66,4 @@ TEST(Sharding, WhatIsWrongIsAnError) {
 }
 
 }  // namespace
-}  // namespace refrain::shard
+}  // namespace refrain::shard::sharding_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace refrain::exec {
+namespace refrain::exec::single_thread_test {
 namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
@@ -95,4 +95,4 @@ TEST(TaskLength, NeedsSomeTasks) {
 }
 
 }  // namespace
-}  // namespace refrain::exec
+}  // namespace refrain::exec::single_thread_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace refrain {
+namespace refrain::size_test {
 namespace {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
@@ -61,4 +61,4 @@ TEST(Size, DigitsInGroups) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::size_test

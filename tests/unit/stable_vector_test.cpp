@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace refrain {
+namespace refrain::stable_vector_test {
 namespace {
 
 /// The element, made if it was not there.
@@ -67,4 +67,4 @@ TEST(StableVector, ReadersFollowTheOwner) {
 }
 
 }  // namespace
-}  // namespace refrain
+}  // namespace refrain::stable_vector_test

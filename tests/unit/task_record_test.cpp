@@ -9,7 +9,7 @@
 #include "refrain/error.hpp"
 #include "refrain/task.hpp"
 
-namespace refrain::detail {
+namespace refrain::detail::task_record_test {
 namespace {
 
 void nothing(const TaskFrame&) {}
@@ -83,4 +83,4 @@ TEST(TaskRecord, BadTasks) {
 }
 
 }  // namespace
-}  // namespace refrain::detail
+}  // namespace refrain::detail::task_record_test

@@ -11,7 +11,7 @@
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
-namespace refrain::profile {
+namespace refrain::profile::timeline_test {
 namespace {
 
 std::string written(const Timeline& timeline) {
@@ -172,4 +172,4 @@ TEST(Lanes, EventsOfALaneNest) {
 }
 
 }  // namespace
-}  // namespace refrain::profile
+}  // namespace refrain::profile::timeline_test

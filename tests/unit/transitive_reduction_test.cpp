@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 #include "support/test_budget.hpp"
 
-namespace refrain::trace {
+namespace refrain::trace::transitive_reduction_test {
 namespace {
 
 using test::Random;
@@ -92,4 +92,4 @@ TEST(TransitiveReduction, WhatIsNeededNoMoreCostsNothing) {
 }
 
 }  // namespace
-}  // namespace refrain::trace
+}  // namespace refrain::trace::transitive_reduction_test
