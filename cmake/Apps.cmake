@@ -96,7 +96,7 @@ endforeach()
 
 # What scripts/demo runs.
 add_custom_target(demo)
-foreach(program stencil circuit jacobi s3d_like cfd refrain_tool)
+foreach(program stencil circuit jacobi s3d_like cfd pennant refrain_tool)
   if(TARGET ${program} OR program STREQUAL "refrain_tool" AND REFRAIN_BUILD_TOOLS)
     add_dependencies(demo ${program})
   endif()

@@ -11,8 +11,8 @@ Limits Arrays::predict(const Chunk& chunk, double dt) {
   const Index zone = chunk.first_zone, side = chunk.first_side;
   Prediction p;
   p.zones = range(chunk);
-  p.position = {state_.position.data()};
-  p.velocity = {state_.velocity.data()};
+  p.position = state_.position.data();
+  p.velocity = state_.velocity.data();
   p.mass = state_.mass.data() + zone;
   p.density = state_.density.data() + zone;
   p.energy = state_.energy.data() + zone;
@@ -31,7 +31,7 @@ void Arrays::move_points(const PointChunk& chunk, double dt) {
   m.count = chunk.points;
   m.role = mesh_.role.data() + point;
   m.corner_side = mesh_.corner_side.data() + chunk.first_corner;
-  m.corner = {corner_.data()};
+  m.corner = corner_.data();
   m.position = state_.position.data() + point;
   m.velocity = state_.velocity.data() + point;
   m.velocity_sum = velocity_sum_.data() + point;
@@ -43,9 +43,9 @@ Limits Arrays::correct(const Chunk& chunk, double dt) {
   const Index zone = chunk.first_zone;
   Correction c;
   c.zones = range(chunk);
-  c.position = {state_.position.data()};
-  c.velocity_sum = {velocity_sum_.data()};
-  c.radius = {radius_.data()};
+  c.position = state_.position.data();
+  c.velocity_sum = velocity_sum_.data();
+  c.radius = radius_.data();
   c.mass = state_.mass.data() + zone;
   c.pressure = state_.pressure.data() + zone;
   c.force = force_.data() + chunk.first_side;

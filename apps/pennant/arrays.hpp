@@ -48,6 +48,7 @@ Outcome run_cycles(const Deck& deck, const char* name, const Cycle& cycle) {
     outcome.last = next_step(deck.time, outcome.last, limits);
     limits = cycle(outcome.last.dt);
     progress.step();
+    if (outcome.last.cycle == 1) outcome.first_cycle = timer.seconds();
   } while (!is_last(deck.time, outcome.last));
   outcome.seconds = timer.seconds();
   check_shapes(limits, outcome.last.cycle);

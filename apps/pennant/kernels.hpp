@@ -14,7 +14,7 @@
 //   correct      the new volumes, and the work of the forces, which is what the energy of a zone changes by (compatible
 //                energy update, Caramana et al. 1998)
 //
-// Nothing allocates. What is read by the number of a point is read through a View; all other pointers are to the first
+// Nothing allocates. What is read by the number of a point or of a side is an Origin, a pointer to number 0; all other pointers are to the first
 // zone, side or point of the range.
 
 #include "mesh.hpp"
@@ -22,13 +22,9 @@
 
 namespace pennant {
 
-/// What stands at numbers from `low` on, the first of which is at `first`.
+/// Where number 0 is, or would be: a piece has the values of some numbers only.
 template <class T>
-struct View {
-  T* first = nullptr;
-  std::ptrdiff_t low = 0;
-  T& operator[](Index i) const { return first[i - low]; }
-};
+using Origin = T*;
 
 /// Consecutive zones.
 struct ZoneRange {
@@ -45,7 +41,7 @@ struct Corner {
 
 struct Prediction {
   ZoneRange zones;
-  View<const Vec2> position, velocity;  // of points
+  Origin<const Vec2> position = nullptr, velocity = nullptr;  // of points
   const double *mass = nullptr, *density = nullptr, *energy = nullptr, *work_rate = nullptr,
                *volume = nullptr;         // of zones
   const double* mass_fraction = nullptr;  // of sides, of their zones' mass
@@ -60,7 +56,7 @@ struct Motion {
   Index count = 0;
   const PointRole* role = nullptr;
   const Index* corner_side = nullptr;  // of the corners of these points
-  View<const Corner> corner;
+  Origin<const Corner> corner = nullptr;
   Vec2 *position = nullptr, *velocity = nullptr;
   Vec2* velocity_sum = nullptr;  // before the step and after it
   double* radius = nullptr;      // the distance from the axis in the middle of the step
@@ -69,8 +65,8 @@ void move_points(const Motion& arguments, double dt);
 
 struct Correction {
   ZoneRange zones;
-  View<const Vec2> position, velocity_sum;  // of points
-  View<const double> radius;
+  Origin<const Vec2> position = nullptr, velocity_sum = nullptr;  // of points
+  Origin<const double> radius = nullptr;
   const double *mass = nullptr, *pressure = nullptr;  // of zones
   const Vec2* force = nullptr;                        // of sides
   double *density = nullptr, *energy = nullptr, *total_energy = nullptr, *work_rate = nullptr,

@@ -14,16 +14,16 @@ std::size_t at(Coord i) { return static_cast<std::size_t>(i); }
 Rect1 run(Coord first, Coord count) { return {first, first + count - 1}; }
 
 void cut_by_chunks(Context& ctx, const Chunks& chunks, Pieces& p) {
-  std::vector<IndexSpace<1>> zones, sides, points, corners;
-  std::vector<IndexSpace<2>> gases;
+  std::vector<Rect1> zones, sides, points, corners;
+  std::vector<Rect2> gases;
   for (const Chunk& c : chunks.zones) {
-    zones.emplace_back(run(c.first_zone, c.zones));
-    sides.emplace_back(run(c.first_side, c.sides));
-    gases.emplace_back(Rect2{{0, c.first_zone}, {Gases::rows - 1, c.first_zone + c.zones - 1}});
+    zones.push_back(run(c.first_zone, c.zones));
+    sides.push_back(run(c.first_side, c.sides));
+    gases.push_back({{0, c.first_zone}, {Gases::rows - 1, c.first_zone + c.zones - 1}});
   }
   for (const PointChunk& c : chunks.points) {
-    points.emplace_back(run(c.first_point, c.points));
-    corners.emplace_back(run(c.first_corner, c.corners));
+    points.push_back(run(c.first_point, c.points));
+    corners.push_back(run(c.first_corner, c.corners));
   }
   p.own_zones = ctx.partition(p.zones, zones);
   p.own_sides = ctx.partition(p.sides, sides);
@@ -72,20 +72,17 @@ void start_zones(Context& ctx, const Mesh& mesh, const State& state, const Piece
 
 void start_sides(Context& ctx, const Mesh& mesh, const State& state, const Pieces& p) {
   const auto start =
-      host_task("start_sides", [&mesh, &state](Write<Index> point, Write<double> mass_fraction,
-                                               Write<Point1> to_point, Write<Point1> to_zone,
-                                               Read<Rect1> to_sides) {
+      host_task("start_sides", [&mesh, &state](Write<Index> point, Write<Index> zone,
+                                               Write<double> mass_fraction, Read<Rect1> to_sides) {
         for (auto z : to_sides.domain())
           for (Coord s = to_sides[z].lo; s <= to_sides[z].hi; ++s) {
             point[s] = mesh.side_point[at(s)];
+            zone[s] = static_cast<Index>(z);
             mass_fraction[s] = state.mass_fraction[at(s)];
-            to_point[s] = Point1(mesh.side_point[at(s)]);
-            to_zone[s] = z;
           }
       });
-  ctx.launch(start, p.zone_chunks, p.own_sides[Sides::point], p.own_sides[Sides::mass_fraction],
-             p.own_sides[Sides::to_point], p.own_sides[Sides::to_zone],
-             p.own_zones[Zones::to_sides]);
+  ctx.launch(start, p.zone_chunks, p.own_sides[Sides::point], p.own_sides[Sides::zone],
+             p.own_sides[Sides::mass_fraction], p.own_zones[Zones::to_sides]);
 }
 
 }  // namespace
@@ -96,8 +93,8 @@ Pieces make_pieces(Context& ctx, const Mesh& mesh, const Chunks& chunks, const S
   p.point_chunks = static_cast<Coord>(chunks.points.size());
   p.points = ctx.region(run(0, mesh.nodes()), Points::position, Points::velocity,
                         Points::velocity_sum, Points::radius, Points::role);
-  p.sides = ctx.region(run(0, mesh.sides()), Sides::point, Sides::mass_fraction, Sides::force,
-                       Sides::corner, Sides::to_point, Sides::to_zone);
+  p.sides = ctx.region(run(0, mesh.sides()), Sides::point, Sides::zone, Sides::mass_fraction,
+                       Sides::force, Sides::corner);
   p.zones = ctx.region(run(0, mesh.zones()), Zones::sides, Zones::to_sides);
   p.gases = ctx.region(Rect2{{0, 0}, {Gases::rows - 1, mesh.zones() - 1}}, Gases::value);
   p.corners = ctx.region(run(0, mesh.sides()), Corners::side);
@@ -106,9 +103,9 @@ Pieces make_pieces(Context& ctx, const Mesh& mesh, const Chunks& chunks, const S
   start_zones(ctx, mesh, state, p);
   start_sides(ctx, mesh, state, p);
 
-  p.touched_points = ctx.image(p.points, p.own_sides, Sides::to_point);
-  const auto corners = ctx.preimage(p.sides, p.own_points, Sides::to_point);
-  const auto zones_around = ctx.image(p.zones, corners, Sides::to_zone);
+  p.touched_points = ctx.image(p.points, p.own_sides, Sides::point);
+  const auto corners = ctx.preimage(p.sides, p.own_points, Sides::point);
+  const auto zones_around = ctx.image(p.zones, corners, Sides::zone);
   p.sides_around = ctx.image(p.sides, zones_around, Zones::to_sides);
   return p;
 }

@@ -20,12 +20,10 @@ struct Points {
 };
 
 struct Sides {
-  static constexpr refrain::Field<Index> point{"point"};
+  static constexpr refrain::Field<Index> point{"point"}, zone{"zone"};
   static constexpr refrain::Field<double> mass_fraction{"mass_fraction"};
   static constexpr refrain::Field<Vec2> force{"force"};
   static constexpr refrain::Field<Corner> corner{"corner"};
-  // For cutting: the point and the zone, as pointers.
-  static constexpr refrain::Field<refrain::Point1> to_point{"to_point"}, to_zone{"to_zone"};
 };
 
 struct Zones {

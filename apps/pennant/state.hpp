@@ -23,8 +23,9 @@ State first_state(const Deck& deck, const Mesh& mesh);
 bool equal(const State& a, const State& b);
 
 struct Outcome {
-  double seconds = 0;  ///< of the cycles
-  Step last;           ///< the last step
+  double seconds = 0;      ///< of the cycles
+  double first_cycle = 0;  ///< of the first one, which others may be quicker than
+  Step last;               ///< the last step
   State state;
 };
 

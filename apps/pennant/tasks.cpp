@@ -13,11 +13,6 @@ auto* first(const Accessor& a) {
   return a.pointer(a.domain().bounds().lo);
 }
 
-template <class T>
-View<const T> view(const Read<T>& a) {
-  return {first(a), a.domain().bounds().lo};
-}
-
 ZoneRange range(const Read<Index>& zone_sides, const Read<Index>& point) {
   const auto zones = zone_sides.domain().bounds();
   return {static_cast<Index>(zones.lo), static_cast<Index>(zones.volume()), first(zone_sides),
@@ -31,13 +26,14 @@ double* row(const ReadWrite<double, 2>& gas, Gases::Row which) {
 
 }  // namespace
 
-Limits Predict::operator()(Read<Index> point, Read<double> mass_fraction, Write<Vec2> force,
-                           Write<Corner> corner, Read<Index> zone_sides, ReadWrite<double, 2> gas,
-                           Read<Vec2> position, Read<Vec2> velocity, const Step& step) const {
+Limits Predict::operator()(const OfSides& sides, Read<Index> zone_sides, ReadWrite<double, 2> gas,
+                           const Fields<Read<Vec2>, Read<Vec2>>& points, const Step& step) const {
+  const auto& [point, mass_fraction, force, corner] = sides;
+  const auto& [position, velocity] = points;
   Prediction p;
   p.zones = range(zone_sides, point);
-  p.position = view(position);
-  p.velocity = view(velocity);
+  p.position = position.origin();
+  p.velocity = velocity.origin();
   p.mass = row(gas, Gases::mass);
   p.density = row(gas, Gases::density);
   p.energy = row(gas, Gases::energy);
@@ -50,14 +46,14 @@ Limits Predict::operator()(Read<Index> point, Read<double> mass_fraction, Write<
   return predict(gas_constants, p, step.dt);
 }
 
-void MovePoints::operator()(ReadWrite<Vec2> position, ReadWrite<Vec2> velocity,
-                            Write<Vec2> velocity_sum, Write<double> radius, Read<PointRole> role,
-                            Read<Index> corner_side, Read<Corner> corner, const Step& step) const {
+void MovePoints::operator()(const OfPoints& points, Read<Index> corner_side, Read<Corner> corner,
+                            const Step& step) const {
+  const auto& [position, velocity, velocity_sum, radius, role] = points;
   Motion m;
   m.count = static_cast<Index>(position.domain().bounds().volume());
   m.role = first(role);
   m.corner_side = first(corner_side);
-  m.corner = view(corner);
+  m.corner = corner.origin();
   m.position = first(position);
   m.velocity = first(velocity);
   m.velocity_sum = first(velocity_sum);
@@ -65,14 +61,16 @@ void MovePoints::operator()(ReadWrite<Vec2> position, ReadWrite<Vec2> velocity,
   move_points(m, step.dt);
 }
 
-Limits Correct::operator()(Read<Index> point, Read<Vec2> force, Read<Index> zone_sides,
-                           ReadWrite<double, 2> gas, Read<Vec2> position, Read<Vec2> velocity_sum,
-                           Read<double> radius, const Step& step) const {
+Limits Correct::operator()(const Fields<Read<Index>, Read<Vec2>>& sides, Read<Index> zone_sides,
+                           ReadWrite<double, 2> gas, const OfPoints& points,
+                           const Step& step) const {
+  const auto& [point, force] = sides;
+  const auto& [position, velocity_sum, radius] = points;
   Correction c;
   c.zones = range(zone_sides, point);
-  c.position = view(position);
-  c.velocity_sum = view(velocity_sum);
-  c.radius = view(radius);
+  c.position = position.origin();
+  c.velocity_sum = velocity_sum.origin();
+  c.radius = radius.origin();
   c.mass = row(gas, Gases::mass);
   c.pressure = row(gas, Gases::pressure);
   c.force = first(force);

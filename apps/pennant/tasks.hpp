@@ -6,27 +6,29 @@
 
 namespace pennant::tasks {
 
+using refrain::Fields;
 using refrain::Read;
 using refrain::ReadWrite;
 using refrain::Write;
 
 struct Predict {
-  Limits operator()(Read<Index> point, Read<double> mass_fraction, Write<Vec2> force,
-                    Write<Corner> corner, Read<Index> zone_sides, ReadWrite<double, 2> gas,
-                    Read<Vec2> position, Read<Vec2> velocity, const Step& step) const;
+  using OfSides = Fields<Read<Index>, Read<double>, Write<Vec2>, Write<Corner>>;
+  Limits operator()(const OfSides& sides, Read<Index> zone_sides, ReadWrite<double, 2> gas,
+                    const Fields<Read<Vec2>, Read<Vec2>>& points, const Step& step) const;
   Gas gas_constants;
 };
 
 struct MovePoints {
-  void operator()(ReadWrite<Vec2> position, ReadWrite<Vec2> velocity, Write<Vec2> velocity_sum,
-                  Write<double> radius, Read<PointRole> role, Read<Index> corner_side,
-                  Read<Corner> corner, const Step& step) const;
+  using OfPoints =
+      Fields<ReadWrite<Vec2>, ReadWrite<Vec2>, Write<Vec2>, Write<double>, Read<PointRole>>;
+  void operator()(const OfPoints& points, Read<Index> corner_side, Read<Corner> corner,
+                  const Step& step) const;
 };
 
 struct Correct {
-  Limits operator()(Read<Index> point, Read<Vec2> force, Read<Index> zone_sides,
-                    ReadWrite<double, 2> gas, Read<Vec2> position, Read<Vec2> velocity_sum,
-                    Read<double> radius, const Step& step) const;
+  using OfPoints = Fields<Read<Vec2>, Read<Vec2>, Read<double>>;
+  Limits operator()(const Fields<Read<Index>, Read<Vec2>>& sides, Read<Index> zone_sides,
+                    ReadWrite<double, 2> gas, const OfPoints& points, const Step& step) const;
 };
 
 /// From the limits of the predictor and of the corrector of the cycle before.

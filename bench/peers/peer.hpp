@@ -29,6 +29,7 @@ class Request {
     }
   }
 
+  bool has(const std::string& key) const { return numbers_.count(key) != 0; }
   std::int64_t operator[](const std::string& key) const {
     const auto found = numbers_.find(key);
     if (found == numbers_.end()) throw std::runtime_error("request without '" + key + "'");

@@ -72,6 +72,8 @@ void check_access(const ArgumentInfo& info, const Point<N>& p) {
 /// Throws UsageError unless an accessor of this kind may be made of the argument.
 void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim);
 [[noreturn]] void fail_argument(std::size_t asked, std::size_t arguments);
+/// `info`: null where accesses are not checked.
+[[noreturn]] void fail_origin(const ArgumentInfo* info, std::size_t value_size, Coord stride);
 
 /// The accumulator's storage for a point: identity until something was folded in. `index` is the row-major
 /// position of the point inside the argument's bounding rectangle.
@@ -153,6 +155,14 @@ class DenseAccessor {
     return {pointer(p), count};
   }
   [[nodiscard]] bool contiguous_rows() const { return stride_[N - 1] == Coord{sizeof(T)}; }
+
+  /// For gathers in one dimension: the value at coordinate i is origin()[i], a stride that the compiler knows. It may lie
+  /// outside the storage, and what is read through it is not checked. Throws UsageError where values are not contiguous.
+  [[nodiscard]] Value* origin() const requires(N == 1) {
+    if (!contiguous_rows()) [[unlikely]]
+      fail_origin(info_, sizeof(T), stride_[0]);
+    return reinterpret_cast<Value*>(zero_);
+  }
 
   /// The region this argument is a view of, for launching child tasks on its subregions.
   [[nodiscard]] Region<N> region() const { return Region<N>{region_}; }

@@ -129,6 +129,13 @@ void fail_argument(std::size_t asked, std::size_t arguments) {
       arguments));
 }
 
+void fail_origin(const ArgumentInfo* info, std::size_t value_size, Coord stride) {
+  throw UsageError(fmt::format(
+      "{}: origin() wants values side by side, and these, of {} bytes each, are {} bytes apart; "
+      "reach them by operator[]",
+      info != nullptr ? name_of(*info) : "a task's argument", value_size, stride));
+}
+
 void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim) {
   const runtime::PlannedRequirement& given = info.plan->requirements[info.argument];
   // Asking for less is fine: a reader of what it may also write.

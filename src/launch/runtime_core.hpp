@@ -85,7 +85,8 @@ class RuntimeCore {
   std::unique_ptr<Mapper> mapper_;
   std::shared_ptr<exec::Executor> executor_;
   std::shared_ptr<detail::TaskSlots> task_slots_;
-  const bool times_launches_ = options_.stats || !options_.timeline.empty();
+  const bool times_launches_ =
+      options_.stats || !options_.timeline.empty() || !options_.explain.empty();
   std::atomic<std::uint64_t> context_ids_{0};
 };
 

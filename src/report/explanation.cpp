@@ -94,8 +94,23 @@ void Explanation::operation(const analysis::LoggedOperation& operation) {
   // The program's own accesses are not run, so nobody tells when they are done.
   if (operation.kind == NodeKind::access || operation.kind == NodeKind::detach) return;
   const std::lock_guard lock(mutex_);
+  const std::uint64_t now = profile::now_ns();
+  if (first_issued_ns_ == 0) first_issued_ns_ = now;
+  else if (issued_.empty()) without_work_.push_back({last_run_ns_, now});
   issued_[{operation.scope, operation.seq}] = {
-      name_of(operation), operation.kind == NodeKind::task, profile::now_ns(), 0, {}, {}};
+      name_of(operation), operation.kind == NodeKind::task, now, 0, {}, {}};
+}
+
+// The end of a call, or of a trace: what was waited for since the one before is told apart.
+void Explanation::timed(int /*thread*/, const profile::Event& event) {
+  const std::lock_guard lock(mutex_);
+  for (const Span& wait : without_work_) {
+    const std::uint64_t in_call = std::max(wait.begin_ns, event.begin_ns);
+    if (in_call < wait.end_ns) waited_in_calls_.add(wait.end_ns - in_call);
+    if (wait.begin_ns < event.begin_ns)
+      waited_between_.add(std::min(wait.end_ns, event.begin_ns) - wait.begin_ns);
+  }
+  without_work_.clear();
 }
 
 void Explanation::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) {
@@ -115,6 +130,7 @@ void Explanation::executed(const exec::Executed& ran) try {
   }
   const auto found = issued_.extract({context, ran.seq});
   if (found.empty()) return;
+  last_run_ns_ = std::max(last_run_ns_, ran.end_ns);
   const Issued& issued = found.mapped();
   if (issued.task) {
     Task& task = tasks_[issued.name];
@@ -219,13 +235,43 @@ Json tell(const std::string& name, const Explanation::Task& task, const std::str
   return told;
 }
 
+Json tell(const Explanation::WaitForProgram& wait, std::string& text) {
+  const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  text += fmt::format(
+      "The threads had nothing to run for {:.3f} ms of {:.3f} ms, until more was launched: for "
+      "{:.3f} "
+      "ms of that calls were analysed, or traces recorded or replayed; for {:.3f} ms the program "
+      "did "
+      "something else.\n",
+      ms(wait.calls.ns + wait.between.ns), ms(wait.of_ns), ms(wait.calls.ns), ms(wait.between.ns));
+  const bool for_analysis = wait.calls.ns > wait.of_ns / 10;
+  if (for_analysis)
+    text +=
+        "This program waits for its analysis: its tasks are short beside what their launches cost "
+        "(docs/granularity.md).\n";
+  text += "\n";
+  return {{"of_ns", wait.of_ns},
+          {"in_calls_ns", wait.calls.ns},
+          {"between_calls_ns", wait.between.ns},
+          {"waits_for_analysis", for_analysis}};
+}
+
 }  // namespace
+
+Explanation::WaitForProgram Explanation::wait_for_program() const {
+  WaitForProgram wait{last_run_ns_ - std::min(first_issued_ns_, last_run_ns_), waited_in_calls_,
+                      waited_between_};
+  for (const Span& span : without_work_) wait.between.add(span.end_ns - span.begin_ns);
+  return wait;
+}
 
 void Explanation::write(const std::string& mapper, const Machine& machine,
                         const std::string& prefix) const {
   const std::lock_guard lock(mutex_);
   std::string text = "Refrain explains: what was replayed, what was analysed and why\n\n";
   Json root = {{"mapper", mapper}, {"traces", Json::array()}, {"tasks", Json::array()}};
+  // One thread launches and runs by turns.
+  if (threads_ > 1) root["waited_for_program"] = tell(wait_for_program(), text);
   for (const auto& [id, trace] : traces_) root["traces"].push_back(tell(trace, text));
   for (const auto& [name, task] : tasks_)
     root["tasks"].push_back(tell(name, task, mapper, machine, text));

@@ -106,7 +106,8 @@ class TimelineListener final : public Listener {
 ///
 /// Waits. The graph says when an operation was issued and after which others it comes; the execution says when they
 /// ran. An operation has waited for the predecessor that was done last, if that was after it was issued; from then on
-/// for a thread.
+/// for a thread. The threads have waited for the program from when all that was issued had run until more was issued. As
+/// far as a call was analysed meanwhile, or a trace recorded or replayed, that is the runtime's doing.
 ///
 /// Threads: one lock. Memory: operations that were issued and have not run; else it is bounded by the names of the
 /// program, and by 64 reasons of one trace or task.
@@ -135,6 +136,12 @@ class Explanation final : public Listener {
       ++times;
     }
   };
+  /// All threads had nothing to run until the program launched more.
+  struct WaitForProgram {
+    std::uint64_t of_ns = 0;  ///< from the first operation that was issued to the last that has run
+    Wait calls;               ///< in which calls were analysed, or traces recorded or replayed
+    Wait between;             ///< in which it did something else
+  };
   /// All launches of the tasks of one name, in points.
   struct Task {
     std::uint64_t replayed = 0, analysed = 0;
@@ -146,7 +153,11 @@ class Explanation final : public Listener {
     Wait waited_for_thread;              ///< ready, and no thread free
   };
 
+  /// `threads`: how many there are, that of the program included.
+  explicit Explanation(int threads) : threads_(threads) {}
+
   void executed(const exec::Executed& ran) override;
+  void timed(int thread, const profile::Event& event) override;
   void operation(const analysis::LoggedOperation& operation) override;
   void edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) override;
   void opened(std::uint64_t identity, std::uint64_t context) override;
@@ -173,11 +184,21 @@ class Explanation final : public Listener {
     std::vector<Key> successors;
   };
 
+  [[nodiscard]] WaitForProgram wait_for_program() const;
+
+  const int threads_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Trace> traces_;  ///< by Trace::id
   std::map<std::string, Task> tasks_;
   std::unordered_map<std::uint64_t, std::uint64_t> contexts_;  ///< nested ones, by identity
   std::map<Key, Issued> issued_;
+  std::uint64_t first_issued_ns_ = 0, last_run_ns_ = 0;
+  /// Times without an operation, and those of calls; the time between two calls is in none.
+  struct Span {
+    std::uint64_t begin_ns, end_ns;
+  };
+  std::vector<Span> without_work_;  ///< since the last call
+  Wait waited_in_calls_, waited_between_;
 };
 
 /// A call in the record, named for people, and so that the token can be had back:

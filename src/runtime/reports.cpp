@@ -54,12 +54,13 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
   if (!options.explain.empty()) {
     check_writable("explain", options.explain + ".txt");
     check_writable("explain", options.explain + ".json");
-    auto explanation = std::make_unique<Explanation>();
+    auto explanation = std::make_unique<Explanation>(runtime.executor().threads());
     auto write = [&, &told = *explanation](const Totals&, bool) {
       told.write(std::string(runtime_.mapper().name()), machine, options.explain);
     };
     add(std::move(explanation),
-        {Events::execution, Events::graph, Events::decisions, Events::recordings}, write);
+        {Events::execution, Events::times, Events::graph, Events::decisions, Events::recordings},
+        write);
   }
   if (const mapping::MappingFile* file = runtime.mapping_file())
     writers_.emplace_back([this, file](const Totals&, bool at_the_end) {

@@ -297,5 +297,21 @@ TEST_P(DataCalls, PartitionsThatDependOnData) {
   });
 }
 
+TEST_P(DataCalls, OriginOfAScatteredPiece) {
+  run_checked([](Context& ctx) {
+    static const Task gather{"gather", [](Read<Coord> x) {
+                               const Coord* at = x.origin();
+                               Coord sum = 0;
+                               for (auto p : x.domain()) sum += at[p[0]];
+                               return sum;
+                             }};
+    auto cells = ctx.region(Rect1{-50, 99}, number);
+    ctx.fill(cells, number, 2);
+    const IndexSpace<1> some(std::vector{Rect1{-7, -3}, Rect1{20, 21}, Rect1{90, 90}});
+    auto piece = ctx.partition(cells, std::vector{some});
+    EXPECT_EQ(ctx.launch(gather, piece(0)[number]).get(), 16);
+  });
+}
+
 }  // namespace
 }  // namespace refrain::data_test

@@ -62,6 +62,19 @@ TEST_P(Explain, ALoop) {
   EXPECT_EQ(number(told.task("scale"), "analysed"), 2);
 }
 
+TEST_P(Explain, TimeWithoutWork) {
+  const Task one{"one", [] { return 1; }};
+  const Explained told(options(), [&](Context& ctx) {
+    for (int i = 0; i < 3; ++i) ctx.launch(one).wait();  // nothing is left to run each time
+  });
+  const bool alone = options().workers == 0;
+  EXPECT_EQ(static_cast<bool>(mentions(told.text, {"The threads had nothing to run for"})), !alone);
+  if (alone) return;
+  const JsonNode wait = told.json->root().at("waited_for_program");
+  EXPECT_GT(number(wait, "in_calls_ns") + number(wait, "between_calls_ns"), 0);
+  EXPECT_GE(number(wait, "of_ns"), number(wait, "in_calls_ns") + number(wait, "between_calls_ns"));
+}
+
 TEST_P(Explain, NamesThatAreNoUtf8) {
   const Task strange{"caf\xe9\x01", [](ReadWrite<double>) {}};
   const ScratchFile timeline("timeline.json");

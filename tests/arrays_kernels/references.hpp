@@ -229,7 +229,8 @@ inline C complex_power(C a, C b) {
   if (n == 3) return complex_product(a, complex_product(a, a));
   for (int rest = std::abs(n); rest != 0;) {
     if (rest % 2 != 0) result = complex_product(result, factor);
-    if ((rest /= 2) != 0) factor = complex_product(factor, factor);
+    rest /= 2;
+    if (rest != 0) factor = complex_product(factor, factor);
   }
   return n < 0 ? complex_quotient(1, result) : result;
 }

@@ -139,6 +139,22 @@ TEST(AbuseErrors, NumbersOfPartitionsNameTheLine) {
                            });
 }
 
+TEST(AbuseErrors, OriginOfValuesThatLieApart) {
+  static const Task gather{"gather", [](Read<double> x) { return *x.origin(); }};
+  for (const bool check : {false, true}) {
+    Options options = small_machine();
+    options.check = check;
+    std::array<double, 16> memory{};
+    const char* who = check ? "argument 0 (region 0, field 'mass')" : "a task's argument";
+    expect_error<TaskFailed>(options, {"'gather' launched at", who, "origin()", "16 bytes apart"},
+                             [&](Context& context) {
+                               auto cells = context.region(Rect1{0, 7}, mass);
+                               context.attach(cells, mass, memory.data(), {{16, 0, 0}});
+                               static_cast<void>(context.launch(gather, cells[mass]).get());
+                             });
+  }
+}
+
 TEST(AbuseErrors, AttachedValuesThatOverlapOrAreMisaligned) {
   std::array<double, 16> memory{};
   const auto refused = [&](const char* what, Coord stride0, Coord stride1, std::size_t shift) {

@@ -187,7 +187,7 @@ Events nested_events(test::Random& random) {
   for (auto more = 1 + random.below(6); more > 0; --more) {
     Events rule;
     for (auto parts = 1 + random.below(5); parts > 0; --parts) {
-      const Events part = rules[random.below(rules.size())];
+      const Events part = random.pick(rules);
       for (auto times = random.below(3) > 0 ? 1 : 1 + random.below(5); times > 0; --times)
         if (rule.size() < 100) append(rule, part);
     }
@@ -195,7 +195,7 @@ Events nested_events(test::Random& random) {
   }
   Events events;
   for (auto parts = 1 + random.below(12); parts > 0; --parts)
-    append(events, random.below(2) > 0 ? rules.back() : rules[random.below(rules.size())]);
+    append(events, random.below(2) > 0 ? rules.back() : random.pick(rules));
   return events;
 }
 

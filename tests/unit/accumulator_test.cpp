@@ -269,8 +269,10 @@ TEST(Accumulator, ThreadsOfAGangReduceToDifferentPoints) {
   std::vector<double> out(100 * 400, 0.5);
   accumulator.fold_into(
       *space, {reinterpret_cast<std::byte*>(out.data()) - (2 * 400 + 3) * 8, {400 * 8, 8, 0}});
-  for (std::size_t i = 0; i < out.size(); ++i)
-    ASSERT_EQ(out[i], 0.5 + static_cast<double>(1000 * (2 + i / 400) + 3 + i % 400));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::size_t row = 2 + i / 400, column = 3 + i % 400;
+    ASSERT_EQ(out[i], 0.5 + static_cast<double>(1000 * row + column));
+  }
 }
 
 // Several threads fold into the same values, forwards, with gaps, and backwards.

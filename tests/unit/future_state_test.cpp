@@ -150,7 +150,7 @@ TEST(FutureState, ProducersOnOtherThreads) {
     constexpr std::size_t points = 8;
     FutureState* state = make_group(result_type<std::string>(), points);
     FutureMap<std::string> map(state);
-    const auto produce = [points](FutureMap<std::string> mine, std::size_t first) {
+    const auto produce = [](FutureMap<std::string> mine, std::size_t first) {
       for (std::size_t rank = first; rank < points; rank += 2) {
         ::new (mine.state()->storage(rank)) std::string(40, static_cast<char>('a' + rank));
         mine.state()->constructed(rank);
