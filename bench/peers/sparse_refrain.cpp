@@ -8,10 +8,15 @@
 //   dense      `rectangles=` `fields=`: as many pieces, each a block; counts as with again=1
 //   record     `points=`: a group of so many points with a halo of one, twice a round; answers with the nanoseconds per
 //              point of a round that is recorded. `before=`: so many rounds were analysed before it
+//   gather     `points=` `runs=`: so many points in so many runs that are spread over 10^12, read once each in a random order;
+//              answers to `by=` with the nanoseconds per point: 0 by positions in an array, 1 by positions that are numbered once, 2 by
+//              point; and to `bytes=1` with the bytes that a field of these points takes per point
 //   nested     `partitions=` `points=`: partitions of one region, each with a point less per piece, used in turn; answers
 //              with nanoseconds per point, recorded (`marked=1`), or analysed after two rounds
 
+#include <algorithm>
 #include <cstdio>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -40,6 +45,30 @@ const Task set_planes{"set",
                          Write<double, 2>, Write<double, 2>, Write<double, 2>) {}};
 const Task exchange{"exchange", [](Write<double>, Read<double>) {}};
 const Task change{"change", [](ReadWrite<double>) {}};
+
+constexpr Field<Coord> place{"place"}, numbered{"numbered"};
+struct Gathered {
+  double ns = 0, sum = 0;
+};
+template <class Value>
+Gathered gather_all(Read<Coord> where, const Value& value) {
+  const auto all = where.row(0, where.domain().volume());
+  Gathered result;
+  const peer::Timer timer;
+  for (const Coord p : all) result.sum += value(p);
+  result.ns = timer.ns();
+  return result;
+}
+const Task number_places{"number_places", [](ReadWrite<Coord> where, Read<double> x) {
+                           for (auto i : where.domain())
+                             where[i] = static_cast<Coord>(x.position(where[i]));
+                         }};
+const Task gather{"gather", [](Read<Coord> positions, Read<double> x) {
+                    return gather_all(positions, [all = x.values()](Coord i) { return all[i]; });
+                  }};
+const Task gather_by_point{"gather_by_point", [](Read<Coord> points, Read<double> x) {
+                             return gather_all(points, [&x](Coord p) { return x[p]; });
+                           }};
 
 /// `rectangles` of `width` points, side by side in a line.
 std::vector<IndexSpace<1>> dealt_out(Coord rectangles) {
@@ -144,6 +173,53 @@ int record(Context& context, const peer::Request& shape) {
   return peer::serve(measure);
 }
 
+int gather_far(Context& context, const peer::Request& shape) {
+  const Coord points = shape["points"], runs = shape["runs"];
+  const Coord apart = 1'000'000'000'000 / runs, length = points / runs;
+  std::vector<Rect1> rects;
+  std::vector<Coord> coordinates, positions(static_cast<std::size_t>(runs * length));
+  for (Coord i = 0; i < runs; ++i) {
+    rects.push_back({i * apart, i * apart + length - 1});
+    for (Coord j = 0; j < length; ++j) coordinates.push_back(i * apart + j);
+  }
+  for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<Coord>(i);
+  std::ranges::shuffle(positions, std::mt19937_64(1));
+  const std::vector<double> plain(positions.size(), 0.5);
+
+  const auto far = context.region(IndexSpace<1>(rects), values[0], other);
+  const auto list = context.region(Rect1{0, runs * length - 1}, place, numbered);
+  context.fill(far, values[0], 0.5);
+  {
+    const auto where = context.access<Write>(list[place]);
+    for (std::size_t i = 0; i < positions.size(); ++i)
+      where[static_cast<Coord>(i)] = coordinates[static_cast<std::size_t>(positions[i])];
+  }
+  context.copy(list[place], list[numbered]);
+  context.launch(number_places, list[numbered], far[values[0]]);
+  context.fence();
+  const std::size_t before = bench::resident_bytes();
+  context.fill(far, other, 0.5);
+  static_cast<void>(context.access<Read>(far[other])[0]);
+  const double bytes = static_cast<double>(bench::resident_bytes()) - static_cast<double>(before);
+
+  return peer::serve([&](const peer::Request& request) {
+    const auto count = static_cast<double>(positions.size());
+    if (request.has("bytes")) return bytes / count;
+    Gathered result;
+    if (request["by"] == 1) {
+      result = context.launch(gather, list[numbered], far[values[0]]).get();
+    } else if (request["by"] == 2) {
+      result = context.launch(gather_by_point, list[place], far[values[0]]).get();
+    } else {
+      const peer::Timer timer;
+      for (const Coord p : positions) result.sum += plain[static_cast<std::size_t>(p)];
+      result.ns = timer.ns();
+    }
+    if (result.sum != 0.5 * count) throw std::runtime_error("the sum is wrong");
+    return result.ns / count;
+  });
+}
+
 int nested(Context& context, const peer::Request& shape) {
   const Coord count = shape["partitions"], points = shape["points"];
   const bool marked = shape["marked"] != 0;
@@ -185,7 +261,8 @@ int nested(Context& context, const peer::Request& shape) {
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fprintf(stderr, "usage: %s THREADS first|bytes|dense|record|nested SHAPE\n", argv[0]);
+    std::fprintf(stderr, "usage: %s THREADS first|bytes|dense|record|gather|nested SHAPE\n",
+                 argv[0]);
     return 2;
   }
   const peer::Request shape(argv[3]);
@@ -194,6 +271,7 @@ int main(int argc, char** argv) {
   int result = 1;
   runtime.run([&](Context& context) {
     if (what == "record") result = record(context, shape);
+    else if (what == "gather") result = gather_far(context, shape);
     else if (what == "nested") result = nested(context, shape);
     else result = first_sight(context, what, shape);
   });

@@ -7,6 +7,8 @@
 //   record   ns per point of recording a round of two launches with a halo, after two rounds that were analysed; at most
 //            2,000, and no more for 20,000 points than for 1,000 but for 1.5 times. `first-record`: the first round,
 //            which is seen for the first time, too
+//   gather   10^6 points in runs of 1,000, 100 or 1 that are spread over 10^12, read in a random order: at most 1.5 times the
+//            time of an array; the bytes of a field, at most 2 times those of its values
 //   nested   ns per point where so many partitions of one region, each a little smaller, are used in turn: at most 2 times
 //            as many for 400 as for 10
 // The programs are those of peer_sparse_refrain (peers/sparse_refrain.cpp), on one thread.
@@ -81,6 +83,40 @@ class Sparse {
     }
   }
 
+  void gather(const std::vector<long>& lengths) {
+    constexpr long points = 1000000;
+    for (const long length : lengths) {
+      Peer peer(program_,
+                {"1", "gather",
+                 "points=" + std::to_string(points) + " runs=" + std::to_string(points / length)});
+      std::vector<double> samples[3];  // from an array, by numbered positions, by points
+      for (auto& each : samples) each.reserve(static_cast<std::size_t>(options_.reps));
+      for (int i = 0; i < options_.reps; ++i)
+        for (int by = 0; by < 3; ++by) samples[by].push_back(peer.ask("by=" + std::to_string(by)));
+      const Spread array = spread(samples[0]), numbered = spread(samples[1]),
+                   by_point = spread(samples[2]);
+      const double bytes = peer.ask("bytes=1"), ratio = numbered.median / array.median;
+      records_.add({"sparse", "array", "gather", 1, length, "ns_per_point", "ns", array});
+      records_.add({"sparse", "refrain", "gather", 1, length, "ns_per_point", "ns", numbered});
+      records_.add(
+          {"sparse", "refrain", "gather-by-point", 1, length, "ns_per_point", "ns", by_point});
+      records_.add({"sparse",
+                    "refrain",
+                    "gather",
+                    1,
+                    length,
+                    "bytes_per_point",
+                    "B",
+                    {bytes, bytes, bytes}});
+      std::printf(
+          "  gathered from runs of %4ld points: an array %5.2f ns a point, numbered %5.2f, by "
+          "point %5.2f: %.2f times  bar 1.5  %s; %.1f bytes a point  bar 16  %s\n",
+          length, array.median, numbered.median, by_point.median, ratio,
+          ratio <= 1.5 ? "met" : "missed", bytes, bytes <= 16 ? "met" : "missed");
+      std::fflush(stdout);
+    }
+  }
+
   void nested(const std::vector<long>& sizes) {
     for (const int marked : {0, 1}) {
       double of_few = 0;
@@ -135,6 +171,7 @@ int main(int argc, char** argv) {
   Sparse sparse(options, records);
   try {
     sparse.record({1000, 10000, 20000});
+    sparse.gather({1000, 100, 1});
     sparse.nested({10, 100, 400});
     if (can_count_instructions()) {
       sparse.first_sight(1, options.quick ? std::vector{1000L, 100000L}

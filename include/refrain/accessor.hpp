@@ -4,7 +4,8 @@
 // task's body (for Context::access: during the scope).
 //
 // Addressing is affine: the address of point p is that of the point zero + sum of p[d] * stride[d] (bytes). Dense inner
-// loops should go row by row through row(), which the compiler can vectorise.
+// loops should go row by row through row(), which the compiler can vectorise. Where scattered points lie compactly
+// (Sparse::compact), an access looks up the rectangle of its point; rows within one are as quick as elsewhere.
 //
 // Checked (debug preset, or --refrain:check): an access outside the argument's points, or to data that
 // a launched child may be changing, throws UsageError naming task, argument, region and point.
@@ -23,16 +24,55 @@
 
 namespace refrain {
 
+namespace data {
+class IndexSpace;
+}
+
 namespace detail {
 
 class Accumulator;
 struct ArgumentInfo;  ///< for messages: task, argument position, region, field
 
+/// The runs of points of one dimension, found by the coordinate in a few steps. Interval i, of 2^shift points from `lo` on, has
+/// the number of the first run that ends in it or behind it.
+struct RunIndex {
+  struct Run {
+    Coord lo = 0;
+    std::size_t before = 0;  ///< points in the runs before it
+  };
+  Coord lo = 0;
+  std::size_t length = 0;  ///< from lo to the last point
+  int shift = 0;
+  const std::uint32_t* first = nullptr;
+  const Run* runs = nullptr;  ///< one more behind the last one
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  /// How many points are before this one; `none` where it takes a search, or it is not there.
+  [[nodiscard]] std::size_t quick_position(Coord x) const {
+    const auto offset = static_cast<std::size_t>(x - lo);
+    if (offset >= length) return none;
+    const Run* const run = &runs[first[offset >> shift]];
+    const auto in_run = static_cast<std::size_t>(x - run->lo);
+    return in_run < run[1].before - run->before ? run->before + in_run : none;
+  }
+};
+
 /// Where a field lies in a memory.
 struct Placement {
   std::byte* zero = nullptr;  ///< address of the point (0, 0, 0), perhaps outside the storage
   Coord stride[3] = {};       ///< in bytes, per dimension
+  /// Null, or the values are compact: those of these points from `zero` on, box after box, each in C order, the stride of
+  /// the last dimension apart.
+  const data::IndexSpace* compact = nullptr;
+  const RunIndex* runs = nullptr;  ///< of these points, in one dimension
 };
+
+/// Of a compact placement. UsageError for a point that it has no room for.
+std::byte* compact_address(const Placement& placement, const Point<3>& p);
+/// Of a compact placement, which has no strides but in a rectangle.
+[[noreturn]] void fail_strides(const ArgumentInfo* info, const char* function);
+/// A row would leave its rectangle.
+[[noreturn]] void fail_row(const ArgumentInfo* info, const Point<3>& p, std::size_t count);
 
 /// What a region argument is, wherever its values are.
 struct ArgumentPoints {
@@ -73,6 +113,7 @@ void check_access(const ArgumentInfo& info, const Point<N>& p) {
 void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim);
 [[noreturn]] void fail_argument(std::size_t asked, std::size_t arguments);
 /// `info`: null where accesses are not checked.
+[[noreturn]] void fail_values(const ArgumentInfo* info);
 [[noreturn]] void fail_origin(const ArgumentInfo* info, std::size_t value_size, Coord stride);
 
 /// The accumulator's storage for a point: identity until something was folded in. `index` is the row-major
@@ -96,6 +137,8 @@ void accumulator_contribute(Accumulator& accumulator, std::size_t index, const v
 inline std::byte* PhysicalArgument::at(const Point<3>& p) const {
   if (info != nullptr) [[unlikely]]
     detail::check_access(*info, p);
+  if (placement->compact != nullptr) [[unlikely]]
+    return detail::compact_address(*placement, p);
   std::byte* address = placement->zero;
   for (int d = 0; d < 3; ++d) address += p[d] * placement->stride[d];
   return address;
@@ -126,6 +169,7 @@ class DenseAccessor {
         rects_(a.points->rects),
         rect_count_(a.points->rect_count),
         info_(a.info),
+        compact_(a.placement->compact != nullptr ? a.placement : nullptr),
         region_(a.points->region) {
     for (int d = 0; d < N; ++d) stride_[d] = a.placement->stride[d];
   }
@@ -136,29 +180,60 @@ class DenseAccessor {
   Value& operator[](const Point<N>& p) const {
     if (info_ != nullptr) [[unlikely]]
       check_access(*info_, p);
+    if (compact_ != nullptr) [[unlikely]]
+      return compact_value(p);
     std::byte* address = zero_;
     for (int d = 0; d < N; ++d) address += p[d] * stride_[d];
     return *reinterpret_cast<Value*>(address);
   }
 
-  /// Address of point p; neighbours in dimension d are stride(d) bytes away.
+  /// Address of point p; neighbours in dimension d are stride(d) bytes away, in compact values those of one rectangle in
+  /// the last dimension.
   [[nodiscard]] Value* pointer(const Point<N>& p) const { return &(*this)[p]; }
-  [[nodiscard]] Coord stride(int d) const { return stride_[d]; }
+  /// Throws UsageError for compact values, but in the last dimension.
+  [[nodiscard]] Coord stride(int d) const {
+    if (compact_ != nullptr && d < N - 1) [[unlikely]]
+      fail_strides(info_, "stride()");
+    return stride_[d];
+  }
 
-  /// `count` values from p along the last dimension; only when they are contiguous (contiguous_rows()).
+  /// `count` values from p along the last dimension; only when they are contiguous (contiguous_rows()). Throws UsageError
+  /// for compact values that are not all of one rectangle.
   [[nodiscard]] std::span<Value> row(const Point<N>& p, std::size_t count) const {
-    if (info_ != nullptr && count > 0) [[unlikely]] {
+    if ((info_ != nullptr || compact_ != nullptr) && count > 0) [[unlikely]] {
       Point<N> last = p;
       last[N - 1] += static_cast<Coord>(count) - 1;
-      check_access(*info_, last);
+      if (info_ != nullptr) check_access(*info_, last);
+      if (pointer(last) - pointer(p) != last[N - 1] - p[N - 1])
+        fail_row(info_, erase_dimension(p), count);
     }
     return {pointer(p), count};
   }
+  /// Whether the values are compact: each access is a look-up, and rows end with their rectangle.
+  [[nodiscard]] bool is_compact() const { return compact_ != nullptr; }
   [[nodiscard]] bool contiguous_rows() const { return stride_[N - 1] == Coord{sizeof(T)}; }
+
+  /// For gathers in one dimension whose places are numbered once: the value of point p is values()[position(p)], and
+  /// position(p) counts the argument's points before p, so it is the same wherever the values lie. Throws UsageError where
+  /// the argument's points do not lie side by side: scattered ones that are not compact, or have others between them
+  /// (then Extent::exact helps). Points are checked by position().
+  [[nodiscard]] Value* values() const requires(N == 1) {
+    const std::size_t count = domain().volume();
+    if (count == 0) return nullptr;
+    Value* const first = pointer(bounds_.lo);
+    if (!contiguous_rows() || pointer(bounds_.hi) - first != static_cast<std::ptrdiff_t>(count) - 1)
+      fail_values(info_);
+    return first;
+  }
+  [[nodiscard]] std::size_t position(const Point<N>& p) const requires(N == 1) {
+    return static_cast<std::size_t>(pointer(p) - pointer(bounds_.lo));
+  }
 
   /// For gathers in one dimension: the value at coordinate i is origin()[i], a stride that the compiler knows. It may lie
   /// outside the storage, and what is read through it is not checked. Throws UsageError where values are not contiguous.
   [[nodiscard]] Value* origin() const requires(N == 1) {
+    if (compact_ != nullptr) [[unlikely]]
+      fail_strides(info_, "origin()");
     if (!contiguous_rows()) [[unlikely]]
       fail_origin(info_, sizeof(T), stride_[0]);
     return reinterpret_cast<Value*>(zero_);
@@ -168,12 +243,21 @@ class DenseAccessor {
   [[nodiscard]] Region<N> region() const { return Region<N>{region_}; }
 
  private:
+  Value& compact_value(const Point<N>& p) const {
+    if constexpr (N == 1)
+      if (const std::size_t position = compact_->runs->quick_position(p[0]);
+          position != RunIndex::none)
+        return reinterpret_cast<Value*>(zero_)[position];
+    return *reinterpret_cast<Value*>(compact_address(*compact_, erase_dimension(p)));
+  }
+
   std::byte* zero_;
   Coord stride_[N];
   Rect<N> bounds_;
   const Rect<3>* rects_;
   std::size_t rect_count_;
   const ArgumentInfo* info_;
+  const Placement* compact_;  ///< null: affine
   AnyRegion region_;
 };
 

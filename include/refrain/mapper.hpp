@@ -33,9 +33,17 @@ enum class Extent : std::uint8_t {
   exact,  ///< the argument's own points: small memories
 };
 
+/// What an instance of scattered points has room for. One of points that are a rectangle is the same either way.
+enum class Sparse : std::uint8_t {
+  by_density,  ///< compact where the rectangle around the points has more than 64 times as many; any that there is will do
+  box,         ///< the rectangle around the points: every point is reached by strides
+  compact,  ///< the points alone, rectangle after rectangle, each in C order: a look-up per access, and no strides
+};
+
 struct Layout {
   Order order = Order::c;
   Extent extent = Extent::whole;
+  Sparse sparse = Sparse::by_density;
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 

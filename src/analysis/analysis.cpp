@@ -226,7 +226,7 @@ Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& p
   if (wanted.when_full == WhenFull::next) {
     // Nothing gives way where a later memory has one: two that there is no room for would evict each other for ever.
     const auto existing = std::ranges::find_if(wanted.memories, [&](MemoryId memory) {
-      return field.instances().find(points, memory, wanted.layout.order) != nullptr;
+      return field.instances().find(points, memory, wanted.layout) != nullptr;
     });
     if (existing != wanted.memories.end())
       chosen = first_of({wanted.memories.begin(), existing + 1}, std::nullopt);
@@ -240,7 +240,14 @@ Instance& Analysis::instance_for(FieldState& field, const data::IndexSpaceRef& p
 Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& points,
                                MemoryId memory, const Layout& layout, const Origin& origin,
                                MayGiveWay may_give_way, bool& shortage) {
-  if (Instance* found = field.instances().find(points, memory, layout.order)) return found;
+  if (Instance* found = field.instances().find(points, memory, layout)) {
+    if (found->storage == Storage::attached && layout.sparse == Sparse::compact &&
+        !found->space->dense())
+      throw UsageError(describe(origin) + field.describe() +
+                       " has memory attached, where values lie by strides; its mapping asks for a "
+                       "compact instance");
+    return found;
+  }
   if (layout.extent == Extent::whole && field.used() != nullptr) field.used()->widen(points);
   const data::IndexSpaceRef& space = layout.extent == Extent::whole ? field.extent() : points;
   Instance* made = nullptr;

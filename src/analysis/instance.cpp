@@ -7,13 +7,18 @@
 
 namespace refrain::analysis {
 
-Instance* InstanceSet::find(const data::IndexSpaceRef& points, MemoryId memory, Order order) const {
+Instance* InstanceSet::find(const data::IndexSpaceRef& points, MemoryId memory,
+                            const Layout& layout) const {
   Instance *outside = nullptr, *first = nullptr;
+  const auto fits = [&](const Instance& instance) {
+    if (instance.layout.order != layout.order) return false;
+    return layout.sparse == Sparse::by_density || instance.space->dense() ||
+           (layout.sparse == Sparse::compact) == (instance.compact != nullptr);
+  };
   const auto look_at = [&](Instance& instance) {
     if (instance.memory != memory || !data::contains(instance.space, points)) return;
     if (instance.storage != Storage::pool) outside = &instance;
-    else if (instance.layout.order == order && (!first || instance.number < first->number))
-      first = &instance;
+    else if (fits(instance) && (!first || instance.number < first->number)) first = &instance;
   };
   if (points->empty()) {
     for (const auto& instance : all_) look_at(*instance);
@@ -24,14 +29,25 @@ Instance* InstanceSet::find(const data::IndexSpaceRef& points, MemoryId memory, 
   return outside != nullptr ? outside : first;
 }
 
+namespace {
+
+// Where an instance is found. Few sets have so many boxes, so few share bounds with others of them.
+data::BoxSpan indexed_boxes(const data::IndexSpace& space) {
+  constexpr std::size_t kMost = 4096;
+  if (space.boxes().size() > kMost) return {&space.bounds(), 1};
+  return space.boxes();
+}
+
+}  // namespace
+
 Instance& InstanceSet::add(std::unique_ptr<Instance> instance) {
   instance->number = all_.empty() ? 0 : all_.back()->number + 1;
-  for (const data::Box& box : instance->space->boxes()) index_.insert(box, *instance);
+  for (const data::Box& box : indexed_boxes(*instance->space)) index_.insert(box, *instance);
   return *all_.emplace_back(std::move(instance));
 }
 
 std::unique_ptr<Instance> InstanceSet::remove(Instance& instance) {
-  for (const data::Box& box : instance.space->boxes()) index_.erase(box, instance);
+  for (const data::Box& box : indexed_boxes(*instance.space)) index_.erase(box, instance);
   const auto it = std::ranges::lower_bound(all_, instance.number, {},
                                            [](const auto& each) { return each->number; });
   REFRAIN_ASSERT(it != all_.end() && it->get() == &instance,
@@ -81,6 +97,10 @@ std::unique_ptr<Instance> InstanceStore::allocate(const data::IndexSpaceRef& spa
   instance->bytes = bytes;
   instance->size = shape.bytes;
   instance->zero = static_cast<std::byte*>(bytes) + shape.offset;
+  if (shape.compact) {
+    instance->compact = space.get();
+    instance->runs = space->runs();
+  }
   for (int d = 0; d < 3; ++d) instance->stride[d] = shape.stride[d];
   std::vector<exec::NodeRef> users;
   for (const std::uint64_t number : awaited)

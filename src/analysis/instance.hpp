@@ -1,5 +1,5 @@
 #pragma once
-// An instance: storage for one field over a set of points in one memory, with an affine layout. The same points can
+// An instance: storage for one field over a set of points in one memory, affine or compact (data/layout.hpp). The same points can
 // be valid in several instances at once. The instances of a field are in an InstanceSet, which finds them; their bytes
 // are from the InstanceStore of the context.
 //
@@ -81,9 +81,9 @@ constexpr auto present = []<class T>(T* instance) -> T* {
 class InstanceSet {
  public:
   /// The instance to use for these points in this memory: one outside the pool, or the first made with this order of
-  /// dimensions; null when none contains the points.
+  /// dimensions and, where that is asked for, compact or not; null when none contains the points.
   [[nodiscard]] Instance* find(const data::IndexSpaceRef& points, MemoryId memory,
-                               Order order) const;
+                               const Layout& layout) const;
   Instance& add(std::unique_ptr<Instance> instance);
   std::unique_ptr<Instance> remove(Instance& instance);
   /// In order of creation.

@@ -208,6 +208,34 @@ std::optional<std::size_t> IndexSpace::rank(const BoxPoint& p) const {
   return result;
 }
 
+IndexSpace::Runs::Runs(const IndexSpace& points) {
+  const BoxList& boxes = points.boxes_;
+  lo = points.bounds_.lo[0];
+  length = static_cast<std::size_t>(points.bounds_.hi[0] - lo) + 1;
+  while (length >> shift > 2 * boxes.size()) ++shift;
+  firsts.resize((length >> shift) + 1);
+  all.reserve(boxes.size() + 1);
+  std::size_t next = 0;  // interval without a run so far
+  for (std::size_t box = 0; box < boxes.size(); ++box) {
+    all.push_back({boxes[box].lo[0], points.before_[box]});
+    const std::size_t end = (static_cast<std::size_t>(boxes[box].hi[0] - lo) >> shift) + 1;
+    for (; next < end; ++next) firsts[next] = static_cast<std::uint32_t>(box);
+  }
+  all.push_back({points.bounds_.hi[0] + 1, points.volume_});
+  first = firsts.data();
+  runs = all.data();
+}
+
+const refrain::detail::RunIndex* IndexSpace::runs() const {
+  if (dim_ != 1 || boxes_.empty()) return nullptr;
+  const Runs* known = runs_.load(std::memory_order_acquire);
+  if (known != nullptr) return known;
+  auto made = std::make_unique<const Runs>(*this);
+  if (runs_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel))
+    known = made.release();
+  return known;
+}
+
 std::optional<std::size_t> IndexSpace::rank_by_boxes(const BoxPoint& p) const {
   if (!bounds_.contains(p)) return std::nullopt;
   // As in rank; in the end `first` is the box that has the point.

@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "data/box_list.hpp"
+#include "refrain/accessor.hpp"
 #include "refrain/domain.hpp"
 
 namespace refrain::data {
@@ -74,6 +75,14 @@ class IndexSpace {
   [[nodiscard]] std::optional<std::size_t> rank(const BoxPoint& p) const;
   /// Its position where boxes() stand one after the other, each in row-major order: as messages have the values of a set.
   [[nodiscard]] std::optional<std::size_t> rank_by_boxes(const BoxPoint& p) const;
+  /// Of a sparse set in one dimension: finds positions by boxes quicker than a search, for 24 bytes per box. It lives as long
+  /// as the set. O(boxes) the first time.
+  [[nodiscard]] const refrain::detail::RunIndex* runs() const;
+  /// Calls f(box, its first position by boxes) for each box that meets this one.
+  template <class F>
+  void for_each_meeting(const Box& box, F&& f) const {
+    for_each_meeting(0, 0, boxes().size(), box, f);
+  }
   /// The point at a position below volume(): the inverse of rank.
   [[nodiscard]] BoxPoint nth(std::size_t position) const;
 
@@ -93,6 +102,7 @@ class IndexSpace {
   static std::size_t live_count();
 
   IndexSpace(const IndexSpace&) = delete;
+  ~IndexSpace() { delete runs_.load(std::memory_order_relaxed); }  // nobody else is left
 
  private:
   IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id, BoxList boxes);
@@ -108,6 +118,22 @@ class IndexSpace {
       space->last_reference_gone();
   }
   void last_reference_gone() const noexcept;
+  template <class F>
+  void for_each_meeting(int d, std::size_t first, std::size_t last, const Box& box, F& f) const {
+    const BoxSpan list = boxes().first(last);
+    while ((first = skip_slabs(list, first, d, box.lo[d])) < last &&
+           list[first].lo[d] <= box.hi[d]) {
+      const std::size_t end = slab_end(list, first, d);
+      if (end - first > 1 && d < 2) for_each_meeting(d + 1, first, end, box, f);
+      else if (!intersection(list[first], box).empty()) f(list[first], before(first));
+      first = end;
+    }
+  }
+  struct Runs : refrain::detail::RunIndex {
+    explicit Runs(const IndexSpace& points);
+    std::vector<std::uint32_t> firsts;
+    std::vector<Run> all;
+  };
   /// Points in the boxes before this one.
   [[nodiscard]] std::size_t before(std::size_t box) const {
     return boxes_.empty() ? box * volume_ : before_[box];
@@ -142,6 +168,8 @@ class IndexSpace {
   const std::uint64_t id_;
   const BoxList boxes_;              // empty when the set is dense
   std::vector<std::size_t> before_;  // empty, too, or one more entry than boxes_
+  /// Null until it is asked for. Whoever makes it stores it with release; all load it with acquire.
+  mutable std::atomic<const Runs*> runs_{nullptr};
 };
 
 /// "{[0..9], [20..29]}", shortened after a few boxes; for messages.

@@ -11,10 +11,32 @@
 
 namespace refrain::data {
 
+bool is_compact(const IndexSpace& space, Sparse sparse) {
+  // A walk by strides is worth some holes; where there are many, so is a look-up per access.
+  constexpr std::size_t kMostHoles = 64;
+  if (space.dense() || sparse == Sparse::box) return false;
+  if (sparse == Sparse::compact) return true;
+  const std::size_t most = space.volume() > std::numeric_limits<std::size_t>::max() / kMostHoles
+                               ? std::numeric_limits<std::size_t>::max()
+                               : space.volume() * kMostHoles;
+  unsigned __int128 box = 1;
+  for (int d = 0; d < space.dim() && box <= most; ++d)
+    box *= static_cast<std::uint64_t>(space.bounds().hi[d] - space.bounds().lo[d]) + 1;
+  return box > most;
+}
+
 InstanceLayout::InstanceLayout(const IndexSpace& space, std::size_t value_size,
                                const Layout& layout) {
   using Wide = unsigned __int128;
   constexpr auto limit = static_cast<Wide>(std::numeric_limits<std::int64_t>::max());
+  compact = is_compact(space, layout.sparse);
+  if (compact) {
+    const Wide wanted = static_cast<Wide>(space.volume()) * value_size;
+    bytes =
+        wanted > limit ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(wanted);
+    stride[space.dim() - 1] = static_cast<Coord>(value_size);
+    return;
+  }
   const Box& box = space.bounds();
   Wide step = value_size;
   std::uint64_t first = 0;

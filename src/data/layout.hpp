@@ -1,10 +1,10 @@
 #pragma once
-// Affine layouts: where each point of an instance lies in its storage, and whether values that a program places by
-// strides share bytes.
+// Layouts: where each point of an instance lies in its storage, and whether values that a program places by strides share
+// bytes.
 //
-// The address of point p is base + offset + sum of p[d] * stride[d], base being what the memory's pool gave. An instance
-// has room for the bounding box of its points, so a sparse set pays for its holes (in address space; pages that nobody
-// touches cost nothing in main memory). Rows are not padded.
+// Affine: the address of point p is base + offset + sum of p[d] * stride[d], base being what the memory's pool gave. The
+// instance has room for the bounding box of its points, so a sparse set pays for its holes. Compact: it has room for
+// the points alone, box after box, each in row-major order (IndexSpace::rank_by_boxes). Rows are not padded.
 //
 // Threads: values and pure functions. Moving values between layouts: memory/mover.hpp.
 
@@ -26,7 +26,11 @@ struct InstanceLayout {
   std::size_t alignment = 64;
   std::ptrdiff_t offset = 0;  ///< of the point (0, 0, 0) from the base, perhaps outside the storage
   Coord stride[3] = {};       ///< bytes; of size `value_size` in the contiguous dimension
+  bool compact = false;       ///< then offset is 0, and there is no stride but that
 };
+
+/// Whether an instance for these points is compact. A set that is a box never is.
+[[nodiscard]] bool is_compact(const IndexSpace& space, Sparse sparse);
 
 /// Values of a set of points that lie in a program's memory by strides.
 struct PlacedValues {

@@ -136,6 +136,39 @@ void fail_origin(const ArgumentInfo* info, std::size_t value_size, Coord stride)
       info != nullptr ? name_of(*info) : "a task's argument", value_size, stride));
 }
 
+void fail_values(const ArgumentInfo* info) {
+  throw UsageError(
+      fmt::format("{}: values() wants the argument's points side by side: as a rectangle, or "
+                  "compact (Sparse::compact) "
+                  "with no others between them (Extent::exact)",
+                  info != nullptr ? name_of(*info) : "a task's argument"));
+}
+
+void fail_strides(const ArgumentInfo* info, const char* function) {
+  throw UsageError(
+      fmt::format("{}: {} is of values that lie by strides, and these are compact "
+                  "(Sparse::compact); reach them by "
+                  "operator[], or rectangle by rectangle by row()",
+                  info != nullptr ? name_of(*info) : "a task's argument", function));
+}
+
+void fail_row(const ArgumentInfo* info, const Point<3>& p, std::size_t count) {
+  throw UsageError(fmt::format(
+      "{}: a row of {} values from ({}, {}, {}) leaves its rectangle, and the values are compact "
+      "(Sparse::compact); go rectangle by rectangle, domain().rect(i)",
+      info != nullptr ? name_of(*info) : "a task's argument", count, p[0], p[1], p[2]));
+}
+
+std::byte* compact_address(const Placement& placement, const Point<3>& p) {
+  const data::IndexSpace& points = *placement.compact;
+  const std::optional<std::size_t> position = points.rank_by_boxes(p);
+  if (!position) [[unlikely]]
+    throw UsageError(
+        fmt::format("access to point {} outside of the points that a compact instance has room for",
+                    data::to_string(p, points.dim())));
+  return placement.zero + *position * static_cast<std::size_t>(placement.stride[points.dim() - 1]);
+}
+
 void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim) {
   const runtime::PlannedRequirement& given = info.plan->requirements[info.argument];
   // Asking for less is fine: a reader of what it may also write.

@@ -209,6 +209,7 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
                     static_cast<std::uint32_t>(answer.priority));
     for (const ArgumentMapping& argument : answer.arguments) {
       words.push_back(argument.memories.size() << 24 |
+                      static_cast<std::uint64_t>(argument.layout.sparse) << 20 |
                       static_cast<std::uint64_t>(argument.when_full) << 16 |
                       static_cast<std::uint64_t>(argument.layout.order) << 8 |
                       static_cast<std::uint64_t>(argument.layout.extent));

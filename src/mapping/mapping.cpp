@@ -152,6 +152,7 @@ struct Answer {
     };
     check(layout.order, Order::fortran, "order");
     check(layout.extent, Extent::exact, "extent");
+    check(layout.sparse, Sparse::compact, "treatment of scattered points");
   }
 };
 

@@ -146,6 +146,7 @@ struct MappingFile::Rule {
     std::vector<MemoryKind> memories = {};
     std::optional<Order> order = {};
     std::optional<Extent> extent = {};
+    std::optional<Sparse> sparse = {};
     std::optional<WhenFull> when_full = {};
     std::atomic<bool> has_applied = false;  // relaxed: read at the end
 
@@ -177,7 +178,8 @@ MappingFile::Rule::Argument::Argument(const JsonNode& argument, const Machine& m
     : node(argument) {
   using enum MemoryKind;
   static constexpr MemoryKind kinds[] = {system, pinned, framebuffer};  // no task reaches a file
-  argument.allow_only({"argument", "field", "memories", "order", "extent", "when_full", "note"});
+  argument.allow_only(
+      {"argument", "field", "memories", "order", "extent", "sparse", "when_full", "note"});
   if (const auto at = argument.find("argument"))
     position = static_cast<std::size_t>(at->as_integer(0, 1 << 20));
   if (const auto name = argument.find("field")) field = name->as_string();
@@ -187,6 +189,10 @@ MappingFile::Rule::Argument::Argument(const JsonNode& argument, const Machine& m
     order = one_of<Order>(*text, {{"c", Order::c}, {"fortran", Order::fortran}});
   if (const auto text = argument.find("extent"))
     extent = one_of<Extent>(*text, {{"whole", Extent::whole}, {"exact", Extent::exact}});
+  if (const auto text = argument.find("sparse"))
+    sparse = one_of<Sparse>(
+        *text,
+        {{"by_density", Sparse::by_density}, {"box", Sparse::box}, {"compact", Sparse::compact}});
   if (const auto text = argument.find("when_full"))
     when_full = one_of<WhenFull>(*text, {{"evict", WhenFull::evict}, {"next", WhenFull::next}});
 }
@@ -195,6 +201,7 @@ void MappingFile::Rule::Argument::apply(const MappingInput& input, ProcessorId p
                                         ArgumentMapping& answer) const {
   if (order) answer.layout.order = *order;
   if (extent) answer.layout.extent = *extent;
+  if (sparse) answer.layout.sparse = *sparse;
   if (when_full) answer.when_full = *when_full;
   if (memories.empty()) return;
   std::vector<MemoryId> reached;

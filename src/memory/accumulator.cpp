@@ -113,6 +113,19 @@ std::byte* address_of(const Placement& placement, const data::BoxPoint& p) {
   return reinterpret_cast<std::byte*>(address);
 }
 
+Placement affine_in(const Placement& compact, const data::Box& box, std::size_t position) {
+  Placement affine;
+  auto step = static_cast<std::size_t>(compact.stride[compact.compact->dim() - 1]);
+  auto zero = reinterpret_cast<std::uintptr_t>(compact.zero) + position * step;
+  for (int d = compact.compact->dim() - 1; d >= 0; --d) {
+    affine.stride[d] = static_cast<Coord>(step);
+    zero -= static_cast<std::uintptr_t>(box.lo[d]) * step;
+    step *= static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1);
+  }
+  affine.zero = reinterpret_cast<std::byte*>(zero);
+  return affine;
+}
+
 Accumulator::Accumulator(const ReductionOp& op, const data::IndexSpace& points)
     : initialise_(op.initialise),
       fold_(op.fold),
@@ -250,9 +263,21 @@ data::BoxPoint Accumulator::point_at(std::size_t index) const {
 }
 
 void Accumulator::fold_into(const data::IndexSpace& points, const Placement& target, bool shared) {
+  const auto fold_row = [&](const data::BoxPoint& start, const Placement& at,
+                            const std::byte* values, std::size_t count) {
+    fold_values(address_of(at, start), static_cast<std::ptrdiff_t>(at.stride[row_]), values, count,
+                shared);
+  };
   fold_points(points, [&](const data::BoxPoint& start, const std::byte* values, std::size_t count) {
-    fold_values(address_of(target, start), static_cast<std::ptrdiff_t>(target.stride[row_]), values,
-                count, shared);
+    if (target.compact == nullptr) return fold_row(start, target, values, count);
+    data::Box row{start, start};
+    row.hi[row_] += static_cast<Coord>(count) - 1;
+    target.compact->for_each_meeting(row, [&](const data::Box& rectangle, std::size_t before) {
+      const data::Box part = intersection(rectangle, row);
+      fold_row(part.lo, affine_in(target, rectangle, before),
+               values + static_cast<std::size_t>(part.lo[row_] - start[row_]) * value_size_,
+               static_cast<std::size_t>(part.hi[row_] - part.lo[row_] + 1));
+    });
   });
 }
 

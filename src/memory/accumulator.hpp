@@ -32,7 +32,10 @@
 namespace refrain::detail {
 
 /// The address of a point of the set. Addresses wrap: the point zero may lie anywhere, only the sum is a real one.
+/// Of an affine placement.
 std::byte* address_of(const Placement& placement, const data::BoxPoint& p);
+/// A compact placement as it is in one of its boxes, whose values begin at a position: affine.
+Placement affine_in(const Placement& compact, const data::Box& box, std::size_t position);
 
 class Accumulator {
  public:
@@ -45,8 +48,8 @@ class Accumulator {
   /// The value at a row-major position of the bounding box.
   [[nodiscard]] void* slot(std::size_t index);
 
-  /// Folds the contributions to `points`, some or all of the points it was made for, into an affine
-  /// layout. `shared`: others may fold into the same points meanwhile, if they say so too.
+  /// Folds the contributions to `points`, some or all of the points it was made for, into a
+  /// placement. `shared`: others may fold into the same points meanwhile, if they say so too.
   void fold_into(const data::IndexSpace& points, const Placement& target, bool shared = false);
   /// The same into another accumulator of the operator, which was made for these points at least. Other
   /// points of it may be in use meanwhile.

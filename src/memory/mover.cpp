@@ -66,8 +66,18 @@ void with_size(std::size_t size, F&& f) {
   }
 }
 
+// Calls f(part, placement) for parts of the box that are affine in the placement, in order.
+template <class F>
+void for_each_affine(const Box& box, const Placement& at, const F& f) {
+  if (at.compact == nullptr) return f(box, at);
+  at.compact->for_each_meeting(box, [&](const Box& rectangle, std::size_t before) {
+    f(intersection(rectangle, box), affine_in(at, rectangle, before));
+  });
+}
+
+// Both placements are affine there.
 template <class Size>
-void copy_box(const Box& box, const Placement& target, const Placement& source, Size size) {
+void copy_affine(const Box& box, const Placement& target, const Placement& source, Size size) {
   const Loops loops = loops_of(box, target.stride, source.stride);
   std::byte* to = address_of(target, box.lo);
   const std::byte* from = address_of(source, box.lo);
@@ -82,6 +92,15 @@ void copy_box(const Box& box, const Placement& target, const Placement& source, 
   for_each_row(loops, to, from, [&](std::byte* t, const std::byte* s) {
     for (std::size_t i = 0; i < n; ++i, t += loops[0].target, s += loops[0].source)
       std::memcpy(t, s, size);
+  });
+}
+
+template <class Size>
+void copy_box(const Box& box, const Placement& target, const Placement& source, Size size) {
+  for_each_affine(box, target, [&](const Box& part, const Placement& to) {
+    for_each_affine(part, source, [&](const Box& both, const Placement& from) {
+      copy_affine(both, to, from, size);
+    });
   });
 }
 
@@ -132,7 +151,10 @@ class CpuMover final : public Mover {
     const bool one_byte =
         std::all_of(bytes, bytes + value_size, [&](std::byte b) { return b == bytes[0]; });
     with_size(value_size, [&](auto size) {
-      for (const Box& box : points.boxes()) fill_box(box, target, bytes, size, one_byte);
+      for (const Box& box : points.boxes())
+        for_each_affine(box, target, [&](const Box& part, const Placement& to) {
+          fill_box(part, to, bytes, size, one_byte);
+        });
     });
   }
   void fold(const data::IndexSpace& points, const Placement& target,

@@ -1,5 +1,5 @@
 #pragma once
-// How values move: copies, fills and folds of the points of a set, between affine placements.
+// How values move: copies, fills and folds of the points of a set, between placements, affine or compact.
 //
 // A memory has a mover (memory/memory_pool.hpp). The one here moves bytes that the CPU addresses, with memcpy; a memory
 // that it does not address, as a GPU's, brings one of its own, which also moves values between that memory and those of

@@ -57,8 +57,8 @@ void MappingRecord::launched(LaunchPlan& plan, const std::string& /*why*/) {
             std::ranges::find(kinds, kind) == kinds.end())
           kinds.push_back(kind);
       launches.arguments[i].field = plan.requirements[i].field;
-      ++launches.arguments[i]
-            .lay[{std::move(kinds), answer.layout.order, answer.layout.extent, answer.when_full}];
+      ++launches.arguments[i].lay[{std::move(kinds), answer.layout.order, answer.layout.extent,
+                                   answer.layout.sparse, answer.when_full}];
     }
   }
   if (!plan.group || plan.own.points.size() < 2) return;
@@ -88,9 +88,12 @@ std::string MappingRecord::rule(const std::string& task, const Place* place,
       memories += fmt::format("{}\"{}\"", memories.empty() ? "" : ", ", to_string(memory));
     text += fmt::format(
         "{}{{\"argument\": {}, \"field\": {}, \"memories\": [{}], \"order\": \"{}\", \"extent\": "
-        "\"{}\"{}}}",
+        "\"{}\"{}{}}}",
         i == 0 ? "" : ",\n                   ", i, json_string(field), memories,
         most.order == Order::c ? "c" : "fortran", most.extent == Extent::whole ? "whole" : "exact",
+        most.sparse == Sparse::by_density ? ""
+        : most.sparse == Sparse::box      ? ", \"sparse\": \"box\""
+                                          : ", \"sparse\": \"compact\"",
         most.when_full == WhenFull::next ? ", \"when_full\": \"next\"" : "");
   }
   text += "]";

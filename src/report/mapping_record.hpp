@@ -36,6 +36,7 @@ class MappingRecord final : public ReportFile {
     std::vector<MemoryKind> memories;
     Order order;
     Extent extent;
+    Sparse sparse;
     WhenFull when_full;
     friend auto operator<=>(const Lay&, const Lay&) = default;
   };

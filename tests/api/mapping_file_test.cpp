@@ -109,6 +109,10 @@ TEST_F(MappingFiles, SayWhetherTheNextMemoryComesBeforeEvictions) {
       << written;
   EXPECT_NE(written.find(R"("extent": "exact"})"), std::string::npos) << written;
   EXPECT_EQ(run(written), written);
+  const std::string compact = run(
+      R"({"refrain_mapping": 1, "rules": [{"arguments": [{"field": "heat", "sparse": "compact"}]}]})");
+  EXPECT_NE(compact.find(R"(, "sparse": "compact"})"), std::string::npos) << compact;
+  EXPECT_EQ(run(compact), compact);
 }
 
 /// A mapper may name two memories of one kind; a file names kinds.

@@ -155,6 +155,63 @@ TEST(AbuseErrors, OriginOfValuesThatLieApart) {
   }
 }
 
+TEST(AbuseErrors, AttachedMemoryThatIsToBeCompact) {
+  class Compact final : public Mapper {
+   public:
+    [[nodiscard]] std::string_view name() const override { return "compact"; }
+    void map(const MappingInput&, MappingOutput& output) override {
+      for (ArgumentMapping& argument : output.arguments) argument.layout.sparse = Sparse::compact;
+    }
+  };
+  std::array<double, 16> memory{};
+  Runtime runtime(small_machine());
+  runtime.set_mapper(std::make_unique<Compact>());
+  try {
+    runtime.run([&](Context& context) {
+      auto cells = context.region(IndexSpace<1>(std::vector{Rect1{0, 2}, Rect1{8, 9}}), mass);
+      context.attach(cells, mass, memory.data());
+      next_line_fails();
+      context.launch(add, cells[mass]);
+    });
+    ADD_FAILURE() << "no error";
+  } catch (const UsageError& error) {
+    expect_words(error.what(), {"task 'add' launched at", line_that_fails, "argument 0",
+                                "field 'mass' of region 0", "memory attached", "compact"});
+  }
+}
+
+TEST(AbuseErrors, CompactValuesThatAreReachedByStrides) {
+  static const Task by_origin{"by_origin", [](Read<double> x) { return *x.origin(); }};
+  static const Task by_row{"by_row", [](Read<double> x) { return x.row(2, 999'999).back(); }};
+  static const Task outside{"outside", [](Read<double> x) { return x[5]; }};
+  static const Task by_stride{"by_stride", [](Read<double, 2> x) { return x.stride(0); }};
+  const auto fails = [&](const auto& task, std::initializer_list<std::string> words) {
+    expect_error<TaskFailed>(small_machine(), words, [&](Context& context) {
+      const IndexSpace<1> apart(std::vector{Rect1{0, 2}, Rect1{1'000'000, 1'000'001}});
+      static_cast<void>(context.launch(task, context.region(apart, mass)[mass]).get());
+    });
+  };
+  fails(by_origin, {"'by_origin' launched at", "origin()", "compact", "operator[]"});
+  static const Task by_values{"by_values", [](Read<double> x) { return x.values()[0]; }};
+  expect_error<TaskFailed>(small_machine(),
+                           {"'by_values' launched at", "values()", "side by side", "Extent::exact"},
+                           [&](Context& context) {
+                             auto cells = context.region(Rect1{0, 9}, mass);
+                             const IndexSpace<1> ends(std::vector{Rect1{0, 2}, Rect1{8, 9}});
+                             auto pieces = context.partition(cells, std::vector{ends});
+                             static_cast<void>(context.launch(by_values, pieces(0)[mass]).get());
+                           });
+  fails(by_row, {"'by_row' launched at", "row of 999999 values", "leaves its rectangle",
+                 "domain().rect(i)"});
+  fails(outside, {"'outside' launched at", "outside of the points"});
+  expect_error<TaskFailed>(
+      small_machine(), {"'by_stride' launched at", "stride()", "compact"}, [&](Context& context) {
+        const IndexSpace<2> corners(
+            std::vector{Rect2{{0, 0}, {1, 1}}, Rect2{{1000, 1000}, {1001, 1001}}});
+        static_cast<void>(context.launch(by_stride, context.region(corners, mass)[mass]).get());
+      });
+}
+
 TEST(AbuseErrors, AttachedValuesThatOverlapOrAreMisaligned) {
   std::array<double, 16> memory{};
   const auto refused = [&](const char* what, Coord stride0, Coord stride1, std::size_t shift) {

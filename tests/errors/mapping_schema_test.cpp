@@ -69,9 +69,9 @@ const std::vector<Json> values{1,
                                Json::object({{"tiled", {1, 1, 1, 1}}}),
                                Json::object({{"tiled", 3}})};
 const std::vector<std::string> members{
-    "refrain_mapping", "machine",      "rules",     "note",     "task",  "at",
-    "processor",       "distribution", "arguments", "argument", "field", "memories",
-    "order",           "extent",       "when_full", "tiled",    "other"};
+    "refrain_mapping", "machine",      "rules",     "note",      "task",  "at",
+    "processor",       "distribution", "arguments", "argument",  "field", "memories",
+    "order",           "extent",       "sparse",    "when_full", "tiled", "other"};
 
 /// One that a parser should take.
 Json some_file(Random& random) {
@@ -97,6 +97,7 @@ Json some_file(Random& random) {
       add(argument, "memories", {"system", Json::array({"framebuffer", "pinned"})});
       add(argument, "order", {"c", "fortran"});
       add(argument, "extent", {"whole", "exact"});
+      add(argument, "sparse", {"by_density", "box", "compact"});
       add(argument, "when_full", {"evict", "next"});
       rule["arguments"].push_back(argument);
     }

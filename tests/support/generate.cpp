@@ -367,6 +367,7 @@ class Generator {
       s.target.region = some_region();
       s.target.field = some_field(tree_of(s.target.region));
     }
+    s.target.field -= s.target.field % 2;  // the others may be compact (mapping_rule.cpp)
     s.memory.fortran = random_.percent(50);
     for (int d = 0; d < 3; ++d) s.memory.padding[d] = std::max(0, random_.between(-2, 2));
     s.salt = random_.next();

@@ -42,7 +42,7 @@ Shape random_shape(Random& random, int max_dim, bool pointers) {
   for (int n = random.between(1, random.percent(50) ? 2 : max_fields); n > 0; --n)
     shape.fields.push_back(
         pointers && random.percent(45)
-            ? pointer_kind(random.between(1, max_dim))
+            ? (random.percent(25) ? ValueKind::p32 : pointer_kind(random.between(1, max_dim)))
             : static_cast<ValueKind>(random.percent(40) ? 0 : random.below(number_kinds)));
   return shape;
 }

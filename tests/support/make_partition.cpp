@@ -45,6 +45,8 @@ AnyPartition by_colour(Context& context, const PartitionSpec& p, const AnyRegion
     const Region<N> region(parent);
     if (kind == ValueKind::i64)
       return context.by_colour(region, Field<Coord>(field.name), p.numbers[0]);
+    if (kind == ValueKind::p32)
+      return context.by_colour(region, Field<std::int32_t>(field.name), p.numbers[0]);
     return with_dim(p.colour_dim, [&]<int M>(std::integral_constant<int, M>) -> AnyPartition {
       return context.by_colour(region, Field<Point<M>>(field.name), colours_of<M>(p.numbers));
     });
@@ -53,13 +55,20 @@ AnyPartition by_colour(Context& context, const PartitionSpec& p, const AnyRegion
 
 /// An image in, or the preimage in, `parent` of the partition's pieces; `into`: the dimensions pointed into.
 AnyPartition through_pointers(Context& context, Op op, const AnyRegion& parent,
-                              const AnyPartition& pieces, const AnyField& field, int from,
-                              int into) {
+                              const AnyPartition& pieces, const AnyField& field, ValueKind kind,
+                              int from, int into) {
   return with_dim(from, [&]<int N>(std::integral_constant<int, N>) {
     return with_dim(into, [&]<int M>(std::integral_constant<int, M>) -> AnyPartition {
-      const Field<Point<M>> pointers(field.name);
-      if (op == Op::image) return context.image(Region<M>(parent), Partition<N>(pieces), pointers);
-      return context.preimage(Region<N>(parent), Partition<M>(pieces), pointers);
+      const auto through = [&](const auto& pointers) -> AnyPartition {
+        if (op == Op::image)
+          return context.image(Region<M>(parent), Partition<N>(pieces), pointers);
+        return context.preimage(Region<N>(parent), Partition<M>(pieces), pointers);
+      };
+      if constexpr (M == 1) {
+        if (kind == ValueKind::i64) return through(Field<Coord>(field.name));
+        if (kind == ValueKind::p32) return through(Field<std::int32_t>(field.name));
+      }
+      return through(Field<Point<M>>(field.name));
     });
   });
 }
@@ -97,7 +106,7 @@ AnyPartition make_partition(Context& context, const Program& program, const Reso
     const ValueKind kind = from.fields[static_cast<std::size_t>(r.source.field)];
     const AnyField pointers = field_of(kind, r.source.field);
     if (p.op == Op::by_colour) return by_colour(context, p, parent, of.dim, pointers, kind);
-    return through_pointers(context, p.op, parent, a, pointers, from.dim, pointer_dim(kind));
+    return through_pointers(context, p.op, parent, a, pointers, kind, from.dim, pointer_dim(kind));
   }
   return with_dim(of.dim, [&]<int N>(std::integral_constant<int, N>) {
     return plain_partition<N>(context, r, of, parent, a, b);

@@ -35,6 +35,7 @@ class RuleMapper : public Mapper {
       memories.insert(memories.begin(), argument.memory);
       output.arguments[i].layout.extent = placement.arguments[i].extent;
       output.arguments[i].layout.order = placement.arguments[i].order;
+      output.arguments[i].layout.sparse = placement.arguments[i].sparse;
       output.arguments[i].when_full = argument.when_full;
     }
   }
@@ -72,6 +73,7 @@ Placement MappingRule::place_by_default(std::size_t rank, std::size_t points, bo
                                    {a.memories.begin() + 1, a.memories.end()},
                                    a.layout.extent,
                                    a.layout.order,
+                                   a.layout.sparse,
                                    a.when_full});
   return placement;
 }
@@ -97,6 +99,9 @@ Placement MappingRule::place(std::string_view task, std::size_t rank, std::size_
       if ((hash / 1024 % 4 == 0 ? hash / 4096 : at / 4096) % 2 == 0)
         argument.extent = Extent::exact;
       if ((hash >> 40) % 5 == 0) argument.order = refrain::Order::fortran;
+      // Fields with odd numbers, which no program attaches memory to: that cannot be compact.
+      if (fields[i].back() % 2 == 1 && (hash >> 50) % 3 != 0)
+        argument.sparse = (hash >> 54) % 2 == 0 ? Sparse::box : Sparse::compact;
       if ((hash >> 44) % 2 == 0) argument.when_full = WhenFull::next;
     }
     std::ranges::remove_copy(memories, std::back_inserter(argument.others), argument.memory);

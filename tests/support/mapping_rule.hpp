@@ -18,6 +18,7 @@ struct Placement {
     std::vector<MemoryId> others;  ///< should that be too small, these in turn
     Extent extent = Extent::whole;
     Order order = Order::c;
+    Sparse sparse = Sparse::by_density;
     WhenFull when_full = WhenFull::evict;
   };
   std::vector<Argument> arguments;
@@ -28,7 +29,7 @@ class MappingRule {
   enum class Style {
     standard,  ///< the runtime's own, without a mapper
     plain,     ///< any cpu, system memory, whole instances
-    spread,    ///< any processor, any memory that it reaches, whole and exact instances, any order
+    spread,  ///< any processor, any memory that it reaches, whole and exact instances, any order, compact or not
   };
   MappingRule(const Machine& machine, Style style, std::uint64_t seed)
       : machine_(&machine), style_(style), seed_(seed) {}

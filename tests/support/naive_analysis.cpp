@@ -1,6 +1,7 @@
 #include "support/naive_analysis.hpp"
 
 #include "base/assert.hpp"
+#include "data/layout.hpp"
 #include "support/naive_traffic.hpp"
 
 namespace refrain::test {
@@ -147,19 +148,25 @@ int NaiveAnalysis::instance_for(const ResolvedArgument& argument,
 }
 
 /// In that memory: an attached instance (or the parent's) that contains the argument's points; or the
-/// first made that does and has the order; or -1.
+/// first made that does, has the order and, if that is asked for, is compact or not, unless it is one box; or -1.
 int NaiveAnalysis::existing_in(const ResolvedArgument& argument, const Placement::Argument& where,
                                MemoryId memory) {
   const int owned_by = owner(argument);
   for (const bool given : {true, false})
     for (std::size_t i = 0; i < instances_.size(); ++i) {
       const Instance& is = instances_[i];
-      if (is.alive && is.given == given && (given || is.order == where.order) &&
-          is.owner == owned_by && is.field == argument.field && is.memory == memory &&
-          (argument.points & ~is.points) == 0)
+      if (is.alive && is.given == given &&
+          (given || (is.order == where.order && fits(is, where.sparse))) && is.owner == owned_by &&
+          is.field == argument.field && is.memory == memory && (argument.points & ~is.points) == 0)
         return static_cast<int>(i);
     }
   return -1;
+}
+
+bool NaiveAnalysis::fits(const Instance& instance, Sparse sparse) const {
+  const data::IndexSpaceRef space = space_of(instance);
+  return sparse == Sparse::by_density || space->dense() ||
+         data::is_compact(*space, instance.sparse) == (sparse == Sparse::compact);
 }
 
 /// Such a one, or a new one, if there is room.
@@ -176,6 +183,7 @@ int NaiveAnalysis::try_memory(const ResolvedArgument& argument, const Placement:
                 .memory = memory,
                 .points = where.extent == refrain::Extent::whole ? whole : argument.points,
                 .order = where.order,
+                .sparse = where.sparse,
                 .whole = where.extent == refrain::Extent::whole};
   if (limited_ && !allocate(made, gives_way)) return -1;
   instances_.push_back(made);

@@ -118,6 +118,7 @@ class NaiveAnalysis {
     MemoryId memory = 0;
     Mask points = 0;
     Order order = Order::c;
+    Sparse sparse = Sparse::by_density;
     bool given = false;  ///< attached, or the parent's: taken as it is, whatever order is asked for
     bool whole = false;  ///< of all points, on a shard of the extent
     bool alive = true;
@@ -183,6 +184,8 @@ class NaiveAnalysis {
                  MemoryId memory, std::optional<WhenFull> gives_way);
   int existing_in(const ResolvedArgument& argument, const Placement::Argument& where,
                   MemoryId memory);
+  [[nodiscard]] data::IndexSpaceRef space_of(const Instance& instance) const;
+  [[nodiscard]] bool fits(const Instance& instance, Sparse sparse) const;
   bool allocate(Instance& made, std::optional<WhenFull> gives_way);
   bool evict_one(MemoryId memory, WhenFull when_full);
   bool holds(int number, int point);

@@ -9,15 +9,22 @@
 
 namespace refrain::test {
 
+data::IndexSpaceRef NaiveAnalysis::space_of(const Instance& instance) const {
+  const auto owned_by = static_cast<std::size_t>(instance.owner);
+  const Shape& shape =
+      program_->shape(parent_ == nullptr ? instance.owner : parent_->arguments[owned_by].tree);
+  std::vector<data::BoxPoint> points;
+  for (std::size_t i = 0; i < shape.points.size(); ++i)
+    if (has(instance.points, static_cast<int>(i))) points.push_back(shape.points[i]);
+  return data::IndexSpace::from_points(shape.dim, points);
+}
+
 /// Gives the instance bytes, if there can be room.
 bool NaiveAnalysis::allocate(Instance& made, std::optional<WhenFull> gives_way) {
   const Shape& shape = program_->shape(made.owner);
-  std::vector<data::BoxPoint> points;
-  for (std::size_t i = 0; i < shape.points.size(); ++i)
-    if (has(made.points, static_cast<int>(i))) points.push_back(shape.points[i]);
-  const data::IndexSpaceRef space = data::IndexSpace::from_points(shape.dim, points);
-  const data::InstanceLayout layout(
-      *space, size_of(shape.fields[static_cast<std::size_t>(made.field)]), {.order = made.order});
+  const data::InstanceLayout layout(*space_of(made),
+                                    size_of(shape.fields[static_cast<std::size_t>(made.field)]),
+                                    {.order = made.order, .sparse = made.sparse});
   memory::MemoryPool& pool = *pools_[made.memory];
   std::vector<std::uint64_t> awaited;  // it retires nothing
   while ((made.block = pool.allocate(layout.bytes, layout.alignment, nullptr, awaited)) == nullptr)

@@ -146,7 +146,7 @@ bool World::take_data(const PartitionSpec& spec, const ResolvedPartition* operan
     return false;
   const ValueKind kind = from.fields[static_cast<std::size_t>(spec.field)];
   if (spec.op == Op::by_colour) return pointer_dim(kind) > 0;
-  return kind == pointer_kind(shape(image ? is.tree : operand->tree).dim);
+  return pointer_dim(kind) == shape(image ? is.tree : operand->tree).dim;
 }
 
 bool World::partition(const Statement& s, Resolved& r) {

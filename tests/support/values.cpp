@@ -10,6 +10,11 @@ namespace refrain::test {
 
 namespace {
 
+/// An int32 that points.
+struct Point32 {
+  std::int32_t to = 0;
+};
+
 /// Calls f with a value of the kind's type.
 template <class F>
 auto with_type(ValueKind kind, F&& f) {
@@ -20,7 +25,8 @@ auto with_type(ValueKind kind, F&& f) {
     case ValueKind::i32: return f(std::int32_t{});
     case ValueKind::p1: return f(Point<1>{});
     case ValueKind::p2: return f(Point<2>{});
-    default: return f(Point<3>{});
+    case ValueKind::p3: return f(Point<3>{});
+    default: return f(Point32{});
   }
 }
 
@@ -28,11 +34,15 @@ template <class T>
 inline constexpr int dim_of = 0;
 template <int N>
 inline constexpr int dim_of<Point<N>> = N;
+template <>
+inline constexpr int dim_of<Point32> = 1;
 
 /// In [-1, 1), all bits of the mantissa used; integers in [-1000, 1000]; points where regions are.
 template <class T>
 T from_hash(std::uint64_t hash) {
-  if constexpr (dim_of < T >> 0) {
+  if constexpr (std::is_same_v<T, Point32>) {
+    return {static_cast<std::int32_t>(from_hash<Point<1>>(hash)[0])};
+  } else if constexpr (dim_of < T >> 0) {
     constexpr std::uint64_t reach = dim_of<T> == 1 ? 16 : dim_of<T> == 2 ? 9 : 7;
     T point;
     for (int d = 0; d < dim_of<T>; ++d)
@@ -72,7 +82,8 @@ std::size_t size_of(ValueKind kind) {
 }
 
 const char* name_of(ValueKind kind) {
-  constexpr std::array names{"double", "int64", "float", "int32", "point1", "point2", "point3"};
+  constexpr std::array names{"double", "int64",  "float",  "int32",
+                             "point1", "point2", "point3", "pointer32"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -84,6 +95,7 @@ const char* name_of(OpKind op) {
 AnyField field_of(ValueKind kind, int index) {
   constexpr std::array<const char*, max_fields> names{"f0", "f1", "f2", "f3"};
   const char* name = names[static_cast<std::size_t>(index)];
+  if (kind == ValueKind::p32) return Field<std::int32_t>{name};
   return with_type(kind, [&](auto t) -> AnyField { return Field<decltype(t)>{name}; });
 }
 
@@ -134,6 +146,12 @@ void contribute(ValueKind kind, OpKind op, void* value, std::uint64_t hash) {
 
 Point<3> pointed(ValueKind kind, const void* value) {
   Point<3> point{};
+  if (kind == ValueKind::p32) {
+    std::int32_t to = 0;
+    std::memcpy(&to, value, sizeof to);
+    point[0] = to;
+    return point;
+  }
   for (int d = 0; d < pointer_dim(kind); ++d)
     std::memcpy(&point[d], static_cast<const std::byte*>(value) + 8 * d, sizeof point[d]);
   return point;
@@ -143,7 +161,8 @@ std::string value_text(ValueKind kind, const void* value) {
   return with_type(kind, [&](auto t) {
     std::memcpy(&t, value, sizeof t);
     char text[64];
-    if constexpr (dim_of < decltype(t) >> 0) return to_string(t);
+    if constexpr (std::is_same_v<decltype(t), Point32>) return std::to_string(t.to);
+    else if constexpr (dim_of < decltype(t) >> 0) return to_string(t);
     else if constexpr (std::is_floating_point_v<decltype(t)>)
       std::snprintf(text, sizeof text, "%.17g (%a)", static_cast<double>(t),
                     static_cast<double>(t));

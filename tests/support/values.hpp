@@ -1,8 +1,8 @@
 #pragma once
 // The types of value that random programs keep in fields and futures, and how hashes become values.
 // Floating-point values use their whole mantissa, so that sums show the order in which they were formed;
-// integers stay small, so that no operator overflows. Pointers (p1 to p3: a Point<1> to Point<3> each)
-// lie among the points of the regions, or near them; nothing reduces them.
+// integers stay small, so that no operator overflows. Pointers (p1 to p3: a Point<1> to Point<3> each, p32: an int32 that
+// points in one dimension) lie among the points of the regions, or near them; nothing reduces them.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace refrain::test {
 
-enum class ValueKind : std::uint8_t { f64, i64, f32, i32, p1, p2, p3 };
+enum class ValueKind : std::uint8_t { f64, i64, f32, i32, p1, p2, p3, p32 };
 inline constexpr int number_kinds = 4;  ///< the first ones
 inline bool is_number(ValueKind kind) { return kind < ValueKind::p1; }
 inline ValueKind pointer_kind(int dim) { return static_cast<ValueKind>(number_kinds + dim - 1); }
 /// Dimensions of the points or colours that values of this kind can name; 0: none.
 inline int pointer_dim(ValueKind kind) {
-  if (kind == ValueKind::i64) return 1;
+  if (kind == ValueKind::i64 || kind == ValueKind::p32) return 1;
   return is_number(kind) ? 0 : static_cast<int>(kind) - number_kinds + 1;
 }
 inline constexpr std::size_t max_value_size = 24;

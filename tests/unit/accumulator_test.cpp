@@ -57,21 +57,31 @@ std::size_t index_in(const data::Box& bounds, const BoxPoint& p) {
 // Values at every point of a bounding box, affine.
 template <class T>
 struct Field {
-  Field(const IndexSpaceRef& space, Order order) : layout(*space, sizeof(T), layout_of(order)) {
+  Field(const IndexSpaceRef& points, Order order, Sparse sparse)
+      : space(points), layout(*space, sizeof(T), layout_of(order, sparse)) {
     values.resize(layout.bytes / sizeof(T));
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of<T>(i * 31);
   }
-  static Layout layout_of(Order order) {
+  static Layout layout_of(Order order, Sparse sparse) {
     Layout l;
     l.order = order;
+    l.sparse = sparse;
     return l;
   }
-  std::byte* zero() { return reinterpret_cast<std::byte*>(values.data()) + layout.offset; }
+  Placement placement() {
+    const Coord(&stride)[3] = layout.stride;
+    return {reinterpret_cast<std::byte*>(values.data()) + layout.offset,
+            {stride[0], stride[1], stride[2]},
+            layout.compact ? space.get() : nullptr,
+            nullptr};
+  }
   T& at(const BoxPoint& p) {
+    if (layout.compact) return values[*space->rank_by_boxes(p)];
     std::ptrdiff_t place = layout.offset;
     for (int d = 0; d < 3; ++d) place += p[d] * layout.stride[d];
     return values[static_cast<std::size_t>(place) / sizeof(T)];
   }
+  IndexSpaceRef space;
   data::InstanceLayout layout;
   std::vector<T> values;
 };
@@ -110,21 +120,20 @@ void check(const IndexSpaceRef& points, const IndexSpaceRef& into, data::RandomS
     T& expected = dense.emplace(p, Op::template identity<T>()).first->second;
     expected = Op::fold(expected, value);
   }
-  Field<T> field(points, random.number(0, 1) == 0 ? Order::c : Order::fortran);
+  Field<T> field(points, random.number(0, 1) == 0 ? Order::c : Order::fortran,
+                 random.number(0, 1) == 0 ? Sparse::box : Sparse::compact);
   Field<T> expected = field;
   into->for_each_point([&](const BoxPoint& p) {
     const auto found = dense.find(p);
     T& value = expected.at(p);
     value = Op::fold(value, found == dense.end() ? Op::template identity<T>() : found->second);
   });
-  const Coord(&stride)[3] = field.layout.stride;
   std::vector<T> message(into->volume());
   accumulator.pack(*into, reinterpret_cast<std::byte*>(message.data()));
   ASSERT_EQ(message, (packed<Op, T>(dense, into)));
   Accumulator received(reduction_op<Op, T>, *into);
   received.unpack(*into, reinterpret_cast<const std::byte*>(message.data()));
-  (random.number(0, 1) == 0 ? accumulator : received)
-      .fold_into(*into, {field.zero(), {stride[0], stride[1], stride[2]}});
+  (random.number(0, 1) == 0 ? accumulator : received).fold_into(*into, field.placement());
   ASSERT_EQ(std::memcmp(field.values.data(), expected.values.data(), field.layout.bytes), 0);
 }
 

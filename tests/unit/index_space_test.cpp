@@ -52,6 +52,24 @@ TEST(IndexSpace, OrderOfTheDomain) {
   });
 }
 
+TEST(IndexSpace, RunsOfALine) {
+  for_seeds(1500, [](RandomSets& random, int /*dim*/, Coord range) {
+    const IndexSpaceRef space = random.space(1, range);
+    const auto* runs = space->runs();
+    ASSERT_EQ(runs == nullptr, space->dense());
+    if (runs == nullptr) return;
+    std::size_t quick = 0;
+    for (Coord x = -range - 2; x <= range + 2; ++x) {
+      const auto position = space->rank_by_boxes({x, 0, 0});
+      const std::size_t found = runs->quick_position(x);
+      if (found != refrain::detail::RunIndex::none) { ASSERT_EQ(found, position); }
+      quick += found != refrain::detail::RunIndex::none ? 1 : 0;
+    }
+    // Where intervals are short, those whose first run it is: at least one point of each.
+    ASSERT_GE(quick, 1U);
+  });
+}
+
 TEST(IndexSpace, OrderOfTheBoxes) {
   for_seeds(1500, [](RandomSets& random, int dim, Coord range) {
     const IndexSpaceRef space = random.space(dim, range);
@@ -59,6 +77,18 @@ TEST(IndexSpace, OrderOfTheBoxes) {
     std::size_t position = 0;
     for (const Box& box : space->boxes())
       for (const BoxPoint& p : points_of(box)) ASSERT_EQ(space->rank_by_boxes(p), position++);
+    const Box part = random.space(dim, range)->bounds();
+    PointSet met;
+    space->for_each_meeting(part, [&](const Box& box, std::size_t before) {
+      ASSERT_EQ(space->rank_by_boxes(box.lo), before);
+      for (const BoxPoint& p : points_of(box)) met.insert(p);
+    });
+    for (const BoxPoint& p : points)
+      if (part.contains(p)) { ASSERT_TRUE(met.contains(p)); }
+    for (const Box& box : space->boxes()) {
+      const bool meets = !intersection(box, part).empty();
+      ASSERT_EQ(met.contains(box.lo), meets);
+    }
     for (int i = 0; i < 20; ++i) {
       const BoxPoint p = random.point(dim, range + 1);
       ASSERT_EQ(space->rank_by_boxes(p).has_value(), points.contains(p));

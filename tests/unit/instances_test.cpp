@@ -7,6 +7,7 @@
 #include "analysis/field_state.hpp"
 #include "analysis/instance.hpp"
 #include "data/index_space.hpp"
+#include "data/layout.hpp"
 #include "machine/machine.hpp"
 #include "point_sets.hpp"
 #include "refrain/value_type.hpp"
@@ -18,23 +19,27 @@ using data::IndexSpace;
 using data::IndexSpaceRef;
 
 std::unique_ptr<Instance> instance(const IndexSpaceRef& space, MemoryId memory = 0,
-                                   Order order = Order::c, Storage storage = Storage::pool) {
+                                   const Layout& layout = {}, Storage storage = Storage::pool) {
   auto made = std::make_unique<Instance>();
   made->space = space;
   made->memory = memory;
-  made->layout.order = order;
+  made->layout = layout;
+  if (data::is_compact(*space, layout.sparse)) made->compact = space.get();
   made->storage = storage;
   return made;
 }
 
 /// What InstanceSet::find promises, one after the other.
 Instance* found_by_looking(const InstanceSet& set, const IndexSpaceRef& points, MemoryId memory,
-                           Order order) {
+                           const Layout& layout) {
   Instance* first = nullptr;
   for (const auto& each : set.all()) {
     if (each->memory != memory || !data::contains(each->space, points)) continue;
     if (each->storage != Storage::pool) return each.get();
-    if (first == nullptr && each->layout.order == order) first = each.get();
+    const bool fits =
+        layout.sparse == Sparse::by_density || each->space->dense() ||
+        data::is_compact(*each->space, each->layout.sparse) == (layout.sparse == Sparse::compact);
+    if (first == nullptr && fits && each->layout.order == layout.order) first = each.get();
   }
   return first;
 }
@@ -51,11 +56,12 @@ TEST(InstanceSet, FindsWhatALookAtAllFinds) {
       spaces.push_back(data::intersect(field, random.space(dim, range)));
       const auto some = [&] { return spaces[static_cast<std::size_t>(random.number(0, step))]; };
       const auto memory = static_cast<MemoryId>(random.number(0, 1));
-      const Order order = random.number(0, 1) == 0 ? Order::c : Order::fortran;
+      const Layout layout{.order = random.number(0, 1) == 0 ? Order::c : Order::fortran,
+                          .sparse = static_cast<Sparse>(random.number(0, 2))};
       const IndexSpaceRef points = some();
-      Instance* expected = found_by_looking(set, points, memory, order);
-      EXPECT_EQ(set.find(points, memory, order), expected) << "seed " << seed;
-      if (expected == nullptr) set.add(instance(points, memory, order));
+      Instance* expected = found_by_looking(set, points, memory, layout);
+      EXPECT_EQ(set.find(points, memory, layout), expected) << "seed " << seed;
+      if (expected == nullptr) set.add(instance(points, memory, layout));
       else if (random.number(0, 4) == 0) set.remove(*expected);
     }
   }
@@ -66,9 +72,9 @@ TEST(InstanceSet, WhatIsNotThePoolsComesFirst) {
   const IndexSpaceRef part = IndexSpace::dense(Rect1{10, 19});
   InstanceSet set;
   set.add(instance(field));
-  Instance& attached = set.add(instance(part, 0, Order::fortran, Storage::attached));
-  EXPECT_EQ(set.find(part, 0, Order::c), &attached);
-  EXPECT_EQ(set.find(field, 0, Order::c), set.all().front().get());
+  Instance& attached = set.add(instance(part, 0, {.order = Order::fortran}, Storage::attached));
+  EXPECT_EQ(set.find(part, 0, {}), &attached);
+  EXPECT_EQ(set.find(field, 0, {}), set.all().front().get());
 }
 
 TEST(FieldState, ChoicesStandWhileNothingBetterCanHaveCome) {
@@ -86,7 +92,7 @@ TEST(FieldState, ChoicesStandWhileNothingBetterCanHaveCome) {
   field.add_instance(instance(IndexSpace::dense(Rect1{20, 29}), 1));
   EXPECT_EQ(field.instance_epoch(), second);
 
-  field.add_instance(instance(IndexSpace::dense(Rect1{0, 9}), 0, Order::c, Storage::attached));
+  field.add_instance(instance(IndexSpace::dense(Rect1{0, 9}), 0, {}, Storage::attached));
   const std::uint32_t third = field.instance_epoch();
   EXPECT_NE(third, second) << "attached memory is what is used";
   std::vector<exec::NodeRef> users;

@@ -13,32 +13,45 @@
 namespace refrain::data::layout_test {
 namespace {
 
-Layout in_order(Order order) {
+Layout in_order(Order order, Sparse sparse = Sparse::box) {
   Layout layout;
   layout.order = order;
+  layout.sparse = sparse;
   return layout;
 }
 
-// Storage with an affine layout, every byte known.
+Layout any_layout(RandomSets& random) {
+  return in_order(random.number(0, 1) == 0 ? Order::c : Order::fortran,
+                  random.number(0, 1) == 0 ? Sparse::box : Sparse::compact);
+}
+
+// Storage for these points, every byte known.
 struct Storage {
-  Storage(const IndexSpaceRef& space, std::size_t value_size, Order order, unsigned seed)
-      : layout(*space, value_size, in_order(order)), bytes(layout.bytes), size(value_size) {
+  Storage(const IndexSpaceRef& points, std::size_t value_size, const Layout& wanted, unsigned seed)
+      : space(points), layout(*space, value_size, wanted), bytes(layout.bytes), size(value_size) {
     std::mt19937 random(seed);
     for (std::byte& b : bytes) b = static_cast<std::byte>(random());
   }
   refrain::detail::Placement placement() {
     refrain::detail::Placement placed{bytes.data() + layout.offset, {}};
     std::copy(std::begin(layout.stride), std::end(layout.stride), placed.stride);
+    if (layout.compact) {
+      placed.compact = space.get();
+      placed.runs = space->runs();
+    }
     return placed;
   }
   std::byte* at(const BoxPoint& p) {
     std::ptrdiff_t place = layout.offset;
-    for (int d = 0; d < 3; ++d) place += p[d] * layout.stride[d];
+    if (layout.compact) place = static_cast<std::ptrdiff_t>(*space->rank_by_boxes(p) * size);
+    else
+      for (int d = 0; d < 3; ++d) place += p[d] * layout.stride[d];
     EXPECT_GE(place, 0);
     EXPECT_LE(static_cast<std::size_t>(place) + size, bytes.size());
     return bytes.data() + place;
   }
 
+  IndexSpaceRef space;
   InstanceLayout layout;
   std::vector<std::byte> bytes;
   std::size_t size;
@@ -52,7 +65,7 @@ TEST(InstanceLayout, PlacesPointsSideBySide) {
     const int dim = 1 + round % 3;
     const IndexSpaceRef space = random.space(dim, test_range(dim));
     for (Order order : {Order::c, Order::fortran}) {
-      Storage storage(space, 8, order, 1);
+      Storage storage(space, 8, in_order(order), 1);
       const auto box = points_of(BoxList{space->bounds()});
       EXPECT_EQ(storage.layout.bytes, box.size() * 8);
       EXPECT_EQ(storage.layout.alignment, 64U);
@@ -81,8 +94,21 @@ TEST(InstanceLayout, WhatNoMemoryHoldsDoesNotWrap) {
   const Coord far = Coord{1} << 59;
   const auto sparse =
       IndexSpace::from_points(3, std::vector<BoxPoint>{{-far, -far, -far}, {far, far, far}});
-  EXPECT_EQ(InstanceLayout(*sparse, 8, {}).bytes, std::numeric_limits<std::size_t>::max());
+  EXPECT_EQ(InstanceLayout(*sparse, 8, in_order(Order::c)).bytes,
+            std::numeric_limits<std::size_t>::max());
   EXPECT_EQ(InstanceLayout(*IndexSpace::empty_space(2), 8, {}).bytes, 0U);
+}
+
+TEST(InstanceLayout, CompactWhereThereAreManyHoles) {
+  const auto space = [](Coord apart) {
+    return IndexSpace::from_points(1, std::vector<BoxPoint>{{0, 0, 0}, {apart, 0, 0}});
+  };
+  EXPECT_FALSE(is_compact(*space(127), Sparse::by_density));  // 128 points have room
+  EXPECT_TRUE(is_compact(*space(128), Sparse::by_density));
+  EXPECT_TRUE(is_compact(*space(2), Sparse::compact));
+  EXPECT_FALSE(is_compact(*space(1), Sparse::compact));  // a rectangle
+  EXPECT_FALSE(is_compact(*space(Coord{1} << 59), Sparse::box));
+  EXPECT_EQ(InstanceLayout(*space(Coord{1} << 59), 8, {}).bytes, 16U);
 }
 
 TEST(CpuMover, CopyEqualsTheNaiveLoop) {
@@ -98,11 +124,15 @@ TEST(CpuMover, CopyEqualsTheNaiveLoop) {
                  : space_of(dim, either(points_of(points),
                                         points_of(random.space(dim, test_range(dim)))));
     };
-    const auto order = [&] { return random.number(0, 1) == 0 ? Order::c : Order::fortran; };
-    Storage source(room(), size, order(), 1), target(room(), size, order(), 2);
+    Storage source(room(), size, any_layout(random), 1),
+        target(room(), size, any_layout(random), 2);
     Storage expected = target;
     for (const BoxPoint& p : points_of(points)) std::memcpy(expected.at(p), source.at(p), size);
-    memory::cpu_mover().copy(*points, target.placement(), source.placement(), size);
+    std::vector<std::byte> message(points->volume() * size);
+    memory::pack(*points, source.placement(), size, message.data());
+    if (random.number(0, 1) == 0)
+      memory::cpu_mover().copy(*points, target.placement(), source.placement(), size);
+    else memory::unpack(*points, target.placement(), size, message.data());
     ASSERT_EQ(target.bytes, expected.bytes) << "seed " << budget.seed();
   }
 }
@@ -116,7 +146,7 @@ TEST(CpuMover, FillEqualsTheNaiveLoop) {
     const bool one_byte = random.number(0, 2) == 0;
     std::vector<std::byte> value(size);
     for (std::byte& b : value) b = static_cast<std::byte>(one_byte ? 7 : random.number(0, 255));
-    Storage target(points, size, random.number(0, 1) == 0 ? Order::c : Order::fortran, 3);
+    Storage target(points, size, any_layout(random), 3);
     Storage expected = target;
     for (const BoxPoint& p : points_of(points)) std::memcpy(expected.at(p), value.data(), size);
     memory::cpu_mover().fill(*points, target.placement(), value.data(), size);

@@ -98,12 +98,12 @@ TEST(MappingFile, WhatIsNotSaidIsTheDefaultOfTheOtherProcessor) {
 TEST(MappingFile, LaterRulesWinInWhatTheySay) {
   const std::string text = R"({"processor": ["gang", "cpu"], "arguments": [{"memories": "pinned"}]},
     {"task": "relax", "processor": "gpu", "arguments": [{"field": "next", "memories": ["framebuffer"], "order": "fortran"}]},
-    {"at": "rod.cpp", "arguments": [{"argument": 0, "extent": "whole"}]})";
+    {"at": "rod.cpp", "arguments": [{"argument": 0, "extent": "whole", "sparse": "compact"}]})";
   const MappingOutput output = mapped(text);
   EXPECT_EQ(kind_of(output), ProcessorKind::gpu);
   EXPECT_EQ(kinds_of(output, 0), Memories{MemoryKind::pinned});
   EXPECT_EQ(kinds_of(output, 1), Memories{MemoryKind::framebuffer});
-  EXPECT_EQ(output.arguments[0].layout, (Layout{Order::c, Extent::whole}));
+  EXPECT_EQ(output.arguments[0].layout, (Layout{Order::c, Extent::whole, Sparse::compact}));
   EXPECT_EQ(output.arguments[1].layout, (Layout{Order::fortran, Extent::exact}));
 }
 
