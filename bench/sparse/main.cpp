@@ -89,10 +89,12 @@ class Sparse {
       Peer peer(program_,
                 {"1", "gather",
                  "points=" + std::to_string(points) + " runs=" + std::to_string(points / length)});
-      std::vector<double> samples[3];  // from an array, by numbered positions, by points
-      for (auto& each : samples) each.reserve(static_cast<std::size_t>(options_.reps));
-      for (int i = 0; i < options_.reps; ++i)
-        for (int by = 0; by < 3; ++by) samples[by].push_back(peer.ask("by=" + std::to_string(by)));
+      // From an array, by numbered positions, by points.
+      std::vector<std::vector<double>> samples(
+          3, std::vector<double>(static_cast<std::size_t>(options_.reps)));
+      for (std::size_t i = 0; i < samples[0].size(); ++i)
+        for (std::size_t by = 0; by < 3; ++by)
+          samples[by][i] = peer.ask("by=" + std::to_string(by));
       const Spread array = spread(samples[0]), numbered = spread(samples[1]),
                    by_point = spread(samples[2]);
       const double bytes = peer.ask("bytes=1"), ratio = numbered.median / array.median;
@@ -147,6 +149,7 @@ class Sparse {
   Spread asked(const char* what, const std::string& shape) {
     Peer peer(program_, {"1", what, shape});
     std::vector<double> samples;
+    samples.reserve(static_cast<std::size_t>(options_.reps));
     for (int i = 0; i < options_.reps; ++i) samples.push_back(peer.ask("x=0"));
     return spread(samples);
   }

@@ -200,14 +200,16 @@ void NaiveAnalysis::widen(ResolvedArgument argument, Mask points) {
       const bool small = is.alive && !is.given && is.whole && is.owner == argument.tree &&
                          is.field == argument.field && (argument.points & ~is.points) != 0;
       if (small &&
-          (!like || (is.memory == instances_[*like].memory && is.order == instances_[*like].order)))
+          (!like || (is.memory == instances_[*like].memory && is.order == instances_[*like].order &&
+                     is.sparse == instances_[*like].sparse)))
         break;
     }
     return i;
   };
   for (std::size_t first; (first = next({})) < instances_.size();) {
-    const Placement::Argument where{
-        instances_[first].memory, {}, refrain::Extent::whole, instances_[first].order};
+    const Instance is = instances_[first];
+    const Placement::Argument where{is.memory, {},        refrain::Extent::whole,
+                                    is.order,  is.sparse, WhenFull::evict};
     const int larger = try_memory(argument, where, where.memory, WhenFull::evict);
     const int victim = static_cast<int>(next(first));
     for (int i = 0; i < max_points; ++i) {
