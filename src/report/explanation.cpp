@@ -94,23 +94,31 @@ void Explanation::operation(const analysis::LoggedOperation& operation) {
   // The program's own accesses are not run, so nobody tells when they are done.
   if (operation.kind == NodeKind::access || operation.kind == NodeKind::detach) return;
   const std::lock_guard lock(mutex_);
-  const std::uint64_t now = profile::now_ns();
-  if (first_issued_ns_ == 0) first_issued_ns_ = now;
-  else if (issued_.empty()) without_work_.push_back({last_run_ns_, now});
   issued_[{operation.scope, operation.seq}] = {
-      name_of(operation), operation.kind == NodeKind::task, now, 0, {}, {}};
+      name_of(operation), operation.kind == NodeKind::task, profile::now_ns(), 0, {}, {}};
 }
 
-// The end of a call, or of a trace: what was waited for since the one before is told apart.
-void Explanation::timed(int /*thread*/, const profile::Event& event) {
+// The next call begins later, so what was idle until now can be told apart.
+void Explanation::timed(int /*thread*/, const profile::Event& event) try {
   const std::lock_guard lock(mutex_);
-  for (const Span& wait : without_work_) {
-    const std::uint64_t in_call = std::max(wait.begin_ns, event.begin_ns);
-    if (in_call < wait.end_ns) waited_in_calls_.add(wait.end_ns - in_call);
-    if (wait.begin_ns < event.begin_ns)
-      waited_between_.add(std::min(wait.end_ns, event.begin_ns) - wait.begin_ns);
+  calls_.push_back({event.begin_ns, event.end_ns});
+  tell_idle_apart(event.end_ns);
+  while (!calls_.empty() && calls_.front().end_ns <= last_run_ns_) calls_.pop_front();
+} catch (const std::bad_alloc&) {
+}  // it is told where nothing may be thrown; a wait goes without its reason
+
+void Explanation::tell_idle_apart(std::uint64_t until_ns) {
+  for (; !idle_.empty() && idle_.front().end_ns <= until_ns; idle_.pop_front()) {
+    const Span idle = idle_.front();
+    const std::uint64_t length = idle.end_ns - idle.begin_ns;
+    std::uint64_t in_calls = 0;
+    for (const Span& call : calls_)
+      if (call.begin_ns < idle.end_ns && idle.begin_ns < call.end_ns)
+        in_calls += std::min(call.end_ns, idle.end_ns) - std::max(call.begin_ns, idle.begin_ns);
+    in_calls = std::min(in_calls, length);  // those of several contexts may meet
+    idle_in_calls_ns_ += in_calls;
+    idle_between_ns_ += length - in_calls;
   }
-  without_work_.clear();
 }
 
 void Explanation::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) {
@@ -122,6 +130,9 @@ void Explanation::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to
 // Before its successors learn of it: so what an operation has waited for is known when it has run.
 void Explanation::executed(const exec::Executed& ran) try {
   const std::lock_guard lock(mutex_);
+  if (last_run_ns_ == 0) first_run_ns_ = last_run_ns_ = ran.begin_ns;
+  if (ran.begin_ns > last_run_ns_) idle_.push_back({last_run_ns_, ran.begin_ns});
+  last_run_ns_ = std::max(last_run_ns_, ran.end_ns);
   std::uint64_t context = 0;
   if (ran.scope.parent() != nullptr) {
     const auto known = contexts_.find(ran.scope.identity());
@@ -130,7 +141,6 @@ void Explanation::executed(const exec::Executed& ran) try {
   }
   const auto found = issued_.extract({context, ran.seq});
   if (found.empty()) return;
-  last_run_ns_ = std::max(last_run_ns_, ran.end_ns);
   const Issued& issued = found.mapped();
   if (issued.task) {
     Task& task = tasks_[issued.name];
@@ -235,43 +245,39 @@ Json tell(const std::string& name, const Explanation::Task& task, const std::str
   return told;
 }
 
-Json tell(const Explanation::WaitForProgram& wait, std::string& text) {
+Json tell_idle(std::uint64_t of_ns, std::uint64_t in_calls_ns, std::uint64_t between_ns,
+               std::string& text) {
   const auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
-  text += fmt::format(
-      "The threads had nothing to run for {:.3f} ms of {:.3f} ms, until more was launched: for "
-      "{:.3f} "
-      "ms of that calls were analysed, or traces recorded or replayed; for {:.3f} ms the program "
-      "did "
-      "something else.\n",
-      ms(wait.calls.ns + wait.between.ns), ms(wait.of_ns), ms(wait.calls.ns), ms(wait.between.ns));
-  const bool for_analysis = wait.calls.ns > wait.of_ns / 10;
+  text += fmt::format("No thread ran anything for {:.3f} ms of {:.3f} ms.",
+                      ms(in_calls_ns + between_ns), ms(of_ns));
+  text += fmt::format(" For {:.3f} ms of that calls were analysed, or traces recorded or replayed;",
+                      ms(in_calls_ns));
+  text += fmt::format(" for {:.3f} ms the program did something else, such as making partitions.\n",
+                      ms(between_ns));
+  const bool for_analysis = in_calls_ns > of_ns / 10;
   if (for_analysis)
     text +=
         "This program waits for its analysis: its tasks are short beside what their launches cost "
         "(docs/granularity.md).\n";
   text += "\n";
-  return {{"of_ns", wait.of_ns},
-          {"in_calls_ns", wait.calls.ns},
-          {"between_calls_ns", wait.between.ns},
+  return {{"of_ns", of_ns},
+          {"in_calls_ns", in_calls_ns},
+          {"between_calls_ns", between_ns},
           {"waits_for_analysis", for_analysis}};
 }
 
 }  // namespace
 
-Explanation::WaitForProgram Explanation::wait_for_program() const {
-  WaitForProgram wait{last_run_ns_ - std::min(first_issued_ns_, last_run_ns_), waited_in_calls_,
-                      waited_between_};
-  for (const Span& span : without_work_) wait.between.add(span.end_ns - span.begin_ns);
-  return wait;
-}
-
 void Explanation::write(const std::string& mapper, const Machine& machine,
-                        const std::string& prefix) const {
+                        const std::string& prefix) {
   const std::lock_guard lock(mutex_);
+  tell_idle_apart(last_run_ns_);
   std::string text = "Refrain explains: what was replayed, what was analysed and why\n\n";
   Json root = {{"mapper", mapper}, {"traces", Json::array()}, {"tasks", Json::array()}};
   // One thread launches and runs by turns.
-  if (threads_ > 1) root["waited_for_program"] = tell(wait_for_program(), text);
+  if (threads_ > 1)
+    root["idle"] =
+        tell_idle(last_run_ns_ - first_run_ns_, idle_in_calls_ns_, idle_between_ns_, text);
   for (const auto& [id, trace] : traces_) root["traces"].push_back(tell(trace, text));
   for (const auto& [name, task] : tasks_)
     root["tasks"].push_back(tell(name, task, mapper, machine, text));

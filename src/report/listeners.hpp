@@ -8,6 +8,7 @@
 // (base/new_file.hpp).
 
 #include <cstdint>
+#include <deque>
 #include <iosfwd>
 #include <map>
 #include <memory>
@@ -106,8 +107,10 @@ class TimelineListener final : public Listener {
 ///
 /// Waits. The graph says when an operation was issued and after which others it comes; the execution says when they
 /// ran. An operation has waited for the predecessor that was done last, if that was after it was issued; from then on
-/// for a thread. The threads have waited for the program from when all that was issued had run until more was issued. As
-/// far as a call was analysed meanwhile, or a trace recorded or replayed, that is the runtime's doing.
+/// for a thread.
+///
+/// Idle times. Nothing runs from when the last operation has ended until another begins. As far as a call was analysed
+/// meanwhile, or a trace recorded or replayed, the program waits for the runtime.
 ///
 /// Threads: one lock. Memory: operations that were issued and have not run; else it is bounded by the names of the
 /// program, and by 64 reasons of one trace or task.
@@ -135,12 +138,6 @@ class Explanation final : public Listener {
       ns += more;
       ++times;
     }
-  };
-  /// All threads had nothing to run until the program launched more.
-  struct WaitForProgram {
-    std::uint64_t of_ns = 0;  ///< from the first operation that was issued to the last that has run
-    Wait calls;               ///< in which calls were analysed, or traces recorded or replayed
-    Wait between;             ///< in which it did something else
   };
   /// All launches of the tasks of one name, in points.
   struct Task {
@@ -170,7 +167,7 @@ class Explanation final : public Listener {
 
   /// Writes all so far to PREFIX.txt, for people, and PREFIX.json, for programs. Throws Error, naming the file that
   /// cannot be written.
-  void write(const std::string& mapper, const Machine& machine, const std::string& prefix) const;
+  void write(const std::string& mapper, const Machine& machine, const std::string& prefix);
 
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< an operation: context, number in it
@@ -184,7 +181,8 @@ class Explanation final : public Listener {
     std::vector<Key> successors;
   };
 
-  [[nodiscard]] WaitForProgram wait_for_program() const;
+  /// Calls that end by then are all known.
+  void tell_idle_apart(std::uint64_t until_ns);
 
   const int threads_;
   mutable std::mutex mutex_;
@@ -192,13 +190,13 @@ class Explanation final : public Listener {
   std::map<std::string, Task> tasks_;
   std::unordered_map<std::uint64_t, std::uint64_t> contexts_;  ///< nested ones, by identity
   std::map<Key, Issued> issued_;
-  std::uint64_t first_issued_ns_ = 0, last_run_ns_ = 0;
-  /// Times without an operation, and those of calls; the time between two calls is in none.
+  std::uint64_t first_run_ns_ = 0, last_run_ns_ = 0;  ///< begin and end of what has run
   struct Span {
     std::uint64_t begin_ns, end_ns;
   };
-  std::vector<Span> without_work_;  ///< since the last call
-  Wait waited_in_calls_, waited_between_;
+  std::deque<Span> calls_;  ///< that may be part of an idle time: as many as are in flight
+  std::deque<Span> idle_;   ///< since the last call
+  std::uint64_t idle_in_calls_ns_ = 0, idle_between_ns_ = 0;
 };
 
 /// A call in the record, named for people, and so that the token can be had back:
