@@ -203,7 +203,7 @@ TEST(AbuseErrors, CompactValuesThatAreReachedByStrides) {
                            });
   fails(by_row, {"'by_row' launched at", "row of 999999 values", "leaves its rectangle",
                  "domain().rect(i)"});
-  fails(outside, {"'outside' launched at", "outside of the points"});
+  fails(outside, {"'outside' launched at", "access to point 5 outside"});
   expect_error<TaskFailed>(
       small_machine(), {"'by_stride' launched at", "stride()", "compact"}, [&](Context& context) {
         const IndexSpace<2> corners(
