@@ -78,6 +78,10 @@ void Analysis::log_operation(const exec::Node& node, const Origin& origin, const
 
 void Analysis::make_valid(FieldState& field, Footprint& footprint, Instance& instance,
                           const Origin& origin) {
+  if (field.runs().begun()) {
+    if (is_valid(footprint, instance)) return;
+    field.runs().end();  // each set has its copy
+  }
   for (EquivalenceSet* set : footprint.sets) {
     Use& use = set->at(&instance);
     if (use.valid) continue;
@@ -87,9 +91,8 @@ void Analysis::make_valid(FieldState& field, Footprint& footprint, Instance& ins
   }
 }
 
-void Analysis::check_values(const FieldState& field, const Footprint& footprint,
-                            const Origin& origin) {
-  for (const EquivalenceSet* set : footprint.sets)
+void Analysis::check_values(FieldState& field, const Footprint& footprint, const Origin& origin) {
+  for (const EquivalenceSet* set : field.runs().walk(footprint))
     if (!set->fill && std::ranges::none_of(set->uses, &Use::valid)) fail_no_values(field, origin);
 }
 
@@ -109,7 +112,7 @@ void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instanc
   const exec::NodeRef self{&edges.to(), edges.to().seq};
   if (state_log_ != nullptr) [[unlikely]]
     state_log_->change(StateChange::fold, footprint.sets, instance, edges.to());
-  for (EquivalenceSet* set : footprint.sets) {
+  for (EquivalenceSet* set : instance.field->runs().walk(footprint)) {
     Use& use = set->at(&instance);
     before(use, StateChange::fold, fold, edges.adder());
     join_group(use, fold, self);
@@ -123,7 +126,8 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
   if (state_log_ != nullptr) [[unlikely]]
     state_log_->change(privilege == Privilege::read ? StateChange::read : StateChange::write,
                        footprint.sets, instance, edges.to());
-  for (EquivalenceSet* set : footprint.sets) {
+  SetRuns& runs = instance.field->runs();
+  for (EquivalenceSet* set : runs.walk(footprint)) {
     Use& use = set->at(&instance);
     if (privilege == Privilege::read) {
       before_read(use, edges.adder());
@@ -133,6 +137,8 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
       set->only_valid(use);
     }
   }
+  if (footprint.many && privilege != Privilege::read) [[unlikely]]
+    runs.written(footprint, instance);
   if (footprint.sets.empty()) [[unlikely]]
     note_empty_user(instance, self());
 }
@@ -166,6 +172,7 @@ void Analysis::forget_complete(FoldGroup<exec::NodeRef>& group) {
 
 void Analysis::fill(FieldState& field, Footprint& footprint,
                     const std::shared_ptr<const FillValue>& value) {
+  field.runs().end();
   for (EquivalenceSet* set : footprint.sets) {
     if (state_log_ != nullptr) [[unlikely]]
       state_log_->pend(field, *set, value);
@@ -174,7 +181,8 @@ void Analysis::fill(FieldState& field, Footprint& footprint,
   }
 }
 
-void Analysis::invalidate(Footprint& footprint) {
+void Analysis::invalidate(FieldState& field, Footprint& footprint) {
+  field.runs().end();
   for (EquivalenceSet* set : footprint.sets) {
     set->invalidate();
     set->fill.reset();

@@ -185,7 +185,7 @@ class Analysis {
 
   /// Whether the instance holds the latest values of the whole footprint (rule R1).
   static bool is_valid(const Footprint& footprint, Instance& instance) {
-    for (EquivalenceSet* set : footprint.sets)
+    for (EquivalenceSet* set : instance.field->runs().walk(footprint))
       if (!set->at(&instance).valid) [[unlikely]]
         return false;
     return true;
@@ -195,8 +195,7 @@ class Analysis {
                   const Origin& origin);
 
   /// Throws UsageError unless every equivalence set of the footprint has values: valid somewhere, or filled.
-  static void check_values(const FieldState& field, const Footprint& footprint,
-                           const Origin& origin);
+  static void check_values(FieldState& field, const Footprint& footprint, const Origin& origin);
 
   /// The edges and the state change of one region argument of node `edges.to()`. A fold is a write.
   void use(Edges& edges, Footprint& footprint, Instance& instance, Privilege privilege);
@@ -243,7 +242,7 @@ class Analysis {
   void fill(FieldState& field, Footprint& footprint, const std::shared_ptr<const FillValue>& value);
 
   /// Nothing is valid any more: the field has no values until it is written.
-  static void invalidate(Footprint& footprint);
+  static void invalidate(FieldState& field, Footprint& footprint);
 
   /// Forgets complete readers, on which no later operation can depend, so that more equivalence sets have the same
   /// state.

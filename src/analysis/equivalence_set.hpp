@@ -12,6 +12,7 @@
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "analysis/instance.hpp"
@@ -61,6 +62,8 @@ struct EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<const FillValue>
   data::IndexSpaceRef points;          ///< once asked for (FieldState::points_of)
   std::vector<Footprint*> footprints;  ///< the regions that contain it
   RecorderNote recorded;
+
+  void copy_state(const EquivalenceSet& other) { SetState::operator=(other); }
 };
 
 /// The equivalence sets of one region, for one field. Exact while it is not dormant: splitting an equivalence set
@@ -76,6 +79,9 @@ struct Footprint
   std::vector<EquivalenceSet*> sets;  ///< none while it is dormant
   std::uint32_t used = 0;             ///< FieldState::tidied_ when it was last asked for
   bool passing = false;               ///< the set is no region of the field's tree
+  bool many = false;                  ///< sets, or its field has runs (analysis/set_runs.hpp)
+  /// While the field has runs: the first and last positions of its sets.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> intervals;
 };
 
 }  // namespace refrain::analysis

@@ -73,12 +73,16 @@ void FieldState::split(EquivalenceSet& set) {
   part.uses = set.uses;
   part.fill = set.fill;
   part.footprints = set.footprints;
-  for (Footprint* footprint : part.footprints) footprint->sets.push_back(&part);
+  for (Footprint* footprint : part.footprints) {
+    footprint->sets.push_back(&part);
+    if (footprint->sets.size() >= SetRuns::least_many) footprint->many = true;
+  }
   entries_ += part.footprints.size();
   set.points = {};
 }
 
-std::vector<EquivalenceSet*> FieldState::sets_meeting(const data::IndexSpaceRef& points) const {
+std::vector<EquivalenceSet*> FieldState::sets_meeting(const data::IndexSpaceRef& points) {
+  runs_.end();
   return points == space() ? all_sets() : sets_of(subdivision_.meeting(points));
 }
 
@@ -88,6 +92,7 @@ std::vector<EquivalenceSet*> FieldState::cut_out(const data::IndexSpaceRef& poin
 }
 
 std::vector<SubdivisionView::Parts> FieldState::cut_out(Subdivision::Sets sets) {
+  runs_.end();
   std::vector<SubdivisionView::Parts> covered = subdivision_.cut_out(sets);
   while (sets_.size() < subdivision_.parts())
     split(*sets_[subdivision_.cut_from(static_cast<Part>(sets_.size()))]);
@@ -96,7 +101,9 @@ std::vector<SubdivisionView::Parts> FieldState::cut_out(Subdivision::Sets sets) 
 
 // The equivalence sets that its points are now.
 void FieldState::name_sets(Footprint& footprint, std::vector<EquivalenceSet*> sets) {
+  runs_.end();
   footprint.sets = std::move(sets);
+  footprint.many = footprint.sets.size() >= SetRuns::least_many;
   for (EquivalenceSet* set : footprint.sets) set->footprints.push_back(&footprint);
   entries_ += footprint.sets.size();
   footprint.used = tidied_;
@@ -107,6 +114,7 @@ void FieldState::leave_sets(Footprint& footprint) {
   for (EquivalenceSet* set : footprint.sets) std::erase(set->footprints, &footprint);
   entries_ -= footprint.sets.size();
   footprint.sets = {};
+  footprint.many = false;
   footprint.unlink();
 }
 
@@ -148,6 +156,7 @@ void FieldState::add_footprints(std::span<const data::IndexSpaceRef> disjoint) {
 }
 
 void FieldState::forget_footprints(const std::function<bool(const Footprint&)>& unwanted) {
+  runs_.end();
   const std::size_t before = footprints_.size();
   std::erase_if(footprints_, [&](const auto& entry) {
     Footprint& footprint = *entry.second;
@@ -160,6 +169,7 @@ void FieldState::forget_footprints(const std::function<bool(const Footprint&)>& 
 }
 
 void FieldState::tidy() {
+  runs_.end();
   // Where half of those that were thought idle have been wanted again, more are in use than are kept awake.
   const bool in_turns = wanted_again_ > 0;
   wanted_again_ = 0;
@@ -175,6 +185,7 @@ void FieldState::tidy() {
 }
 
 void FieldState::forget_complete_readers() {
+  runs_.end();
   for (const auto& set : sets_)
     for (Use& use : set->uses) analysis::forget_complete_readers(use);
 }
@@ -241,6 +252,7 @@ std::unique_ptr<Instance> FieldState::remove_instance(Instance& instance,
 void FieldState::reset() {
   REFRAIN_ASSERT(instances_.all().empty(), "a field state is reset after its instances are gone");
   used_ = nullptr;
+  runs_.end();
   for (const auto& set : sets_) {
     set->uses.clear();
     set->fill = zeros_;

@@ -18,6 +18,7 @@
 //
 // Owner: the context's thread.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,6 +28,7 @@
 
 #include "analysis/equivalence_set.hpp"
 #include "analysis/extent.hpp"
+#include "analysis/set_runs.hpp"
 #include "analysis/subdivision.hpp"
 #include "data/region_tree.hpp"
 
@@ -65,7 +67,7 @@ class FieldState {
   /// Up to so many there is no tidying. Tests lower it, while nothing runs.
   static inline std::size_t least_entries = std::size_t{1} << 13;
   /// The equivalence sets that share points with a set, in order of creation.
-  [[nodiscard]] std::vector<EquivalenceSet*> sets_meeting(const data::IndexSpaceRef& points) const;
+  [[nodiscard]] std::vector<EquivalenceSet*> sets_meeting(const data::IndexSpaceRef& points);
   /// The equivalence set's points as a set.
   const data::IndexSpaceRef& points_of(EquivalenceSet& set) const;
   /// Forgets unwanted footprints, and puts equivalence sets together that no footprint tells apart any more. No pointer
@@ -86,7 +88,17 @@ class FieldState {
   [[nodiscard]] const data::RegionTree* tree() const { return tree_; }
   /// "field 'voltage' of region 3".
   [[nodiscard]] std::string describe() const;
-  [[nodiscard]] const std::vector<std::unique_ptr<EquivalenceSet>>& sets() const { return sets_; }
+  /// Each with its own state. In order of creation.
+  [[nodiscard]] const std::vector<std::unique_ptr<EquivalenceSet>>& sets() {
+    runs_.end();
+    return sets_;
+  }
+  /// How footprints are walked.
+  [[nodiscard]] SetRuns& runs() { return runs_; }
+  template <class F>
+  void for_each_awake(F&& f) {
+    std::ranges::for_each(awake_, f);
+  }
   /// What its points are divided into; boxes of other fields' cuts included.
   [[nodiscard]] const SubdivisionView& subdivision() const { return subdivision_; }
 
@@ -149,6 +161,7 @@ class FieldState {
   InstanceSet instances_;
   std::uint32_t instance_epoch_ = 0;
   bool second_best_ = false;
+  SetRuns runs_{*this};
 };
 
 /// The state of a region tree in the context that made it: one FieldState per field, made when the field is first used.

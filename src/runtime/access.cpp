@@ -211,7 +211,7 @@ void ContextImpl::begin_attachment(Attachment attachment) {
     }
     part.instance = &attachment.field->add_instance(std::move(instance));
     analysis.store().adopt(*part.instance);
-    analysis::Analysis::invalidate(footprint);
+    analysis::Analysis::invalidate(*attachment.field, footprint);
     for (analysis::EquivalenceSet* set : footprint.sets) set->at(part.instance).valid = true;
   }
   attached.push_back(std::move(attachment));
@@ -220,7 +220,7 @@ void ContextImpl::begin_attachment(Attachment attachment) {
 exec::FailureRef ContextImpl::end_attachment(std::list<Attachment>::iterator ended, Where where) {
   analysis::FieldState& field = *ended->field;
   const auto end = [&] {
-    analysis::Analysis::invalidate(field.footprint(ended->points, true));
+    analysis::Analysis::invalidate(field, field.footprint(ended->points, true));
     for (const Attachment::Part& part : ended->parts) analysis.release_instance(*part.instance);
     attached.erase(ended);
   };

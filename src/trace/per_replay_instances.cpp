@@ -59,7 +59,7 @@ void PerReplayInstances::gives_up(const analysis::Instance& instance) {
 }
 
 // Of a field that has not ended: it had no instance, and has its values in one that was made.
-bool PerReplayInstances::can_come_again(const analysis::FieldState& field) const {
+bool PerReplayInstances::can_come_again(analysis::FieldState& field) const {
   const bool had_none = std::ranges::all_of(
       field.instances().all(), [this](const auto& instance) { return instance->serial >= first_; });
   return had_none && std::ranges::any_of(field.sets(), [](const auto& set) {
@@ -68,7 +68,7 @@ bool PerReplayInstances::can_come_again(const analysis::FieldState& field) const
 }
 
 void PerReplayInstances::choose() {
-  std::unordered_map<const analysis::FieldState*, bool> others;
+  std::unordered_map<analysis::FieldState*, bool> others;
   for (const Known& known : known_) {
     if (known.own.made == kNone || fields_.contains(known.own.placeholder->field)) continue;
     const auto [other, added] = others.try_emplace(known.own.placeholder->field, true);

@@ -57,7 +57,7 @@ class PerReplayInstances {
     bool shortage = false;  ///< it is where it is because there was no room elsewhere
   };
   Known& note(analysis::Instance& instance);
-  [[nodiscard]] bool can_come_again(const analysis::FieldState& field) const;
+  [[nodiscard]] bool can_come_again(analysis::FieldState& field) const;
 
   std::uint64_t first_;
   boost::container::small_vector<Known, 8> known_;          ///< by their placeholders' positions

@@ -14,7 +14,7 @@ using analysis::StateChange;
 namespace {
 
 /// The equivalence set of this number, null if there is none. A field has its equivalence sets in order of number.
-analysis::EquivalenceSet* find_set(const analysis::FieldState& field, std::uint32_t number) {
+analysis::EquivalenceSet* find_set(analysis::FieldState& field, std::uint32_t number) {
   const auto found = std::ranges::equal_range(field.sets(), number, {},
                                               [](const auto& set) { return set->number; });
   return found.empty() ? nullptr : found.front().get();
@@ -44,6 +44,7 @@ void Recorder::step(std::uint32_t arguments) {
 
 std::uint32_t Recorder::add(analysis::FieldState& field) {
   const auto index = static_cast<std::uint32_t>(made_.fields.size());
+  field.runs().end();
   field.recorded = {number_, index};
   made_.fields.push_back({&field, field.next_set()});
   return index;

@@ -92,7 +92,7 @@ std::vector<std::uint32_t> numbers(const std::vector<EquivalenceSet*>& sets) {
   return numbers;
 }
 
-void expect_alike(const FieldState& field, const FieldState& alone) {
+void expect_alike(FieldState& field, FieldState& alone) {
   ASSERT_EQ(field.sets().size(), alone.sets().size());
   EXPECT_EQ(field.next_set(), alone.next_set());
   for (std::size_t i = 0; i < field.sets().size(); ++i) {
