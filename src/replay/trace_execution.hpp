@@ -39,10 +39,18 @@ struct CallSequence {
 
 class TraceExecution {
  public:
-  // Not an aggregate, which would be cleared as a whole first: 7 ns of each marked execution.
-  explicit TraceExecution(bool is_watched = false) : watched(is_watched) {}
+  /// A new execution begins. Member by member: a new object in its place took 16 ns, most of it for moving it there.
+  void begin(bool is_watched) {
+    watched = is_watched;
+    replayed = renamed = false;
+    analysed = vacuous = expected_ = 0;
+    gain = 0;
+    sequence = {};
+    reasons.clear();
+    why_.clear();
+  }
 
-  bool watched;                ///< somebody wants to know why calls are not replayed
+  bool watched = false;        ///< somebody wants to know why calls are not replayed
   bool replayed = false;       ///< calls were
   std::uint64_t analysed = 0;  ///< calls
   /// Of these: recorded, but they had no operation that could be replayed.

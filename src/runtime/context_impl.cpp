@@ -176,7 +176,8 @@ void Context::fence(Where where) {
     impl_.scope.drain(&impl_.analysis.info_for("fence", where));
     impl_.bring_all_home();
     impl_.fenced = impl_.calls;
-    impl_.tell({.kind = capture::CallKind::fence, .where = where});
+    impl_.tell(
+        [&] { return runtime::ProgramCall{.kind = capture::CallKind::fence, .where = where}; });
     const exec::NodeInfo& info = impl_.analysis.info_for("fence", where);
     if (const exec::FailureRef failure = impl_.first_failure(info)) failure->rethrow();
   });
@@ -196,14 +197,20 @@ void Context::begin_trace(const Trace& trace, Where where) {
   impl_.make_call("begin_trace", where, [&] {
     impl_.note_name(trace.name());
     impl_.traces.begin(trace, where);
-    impl_.tell({.kind = capture::CallKind::begin_trace, .where = where, .trace = &trace});
+    impl_.tell([&] {
+      return runtime::ProgramCall{
+          .kind = capture::CallKind::begin_trace, .where = where, .trace = &trace};
+    });
   });
 }
 void Context::end_trace(const Trace& trace, Where where) {
   impl_.make_call("end_trace", where, [&] {
     impl_.note_name(trace.name());
     impl_.traces.marks().end(trace, where);
-    impl_.tell({.kind = capture::CallKind::end_trace, .where = where, .trace = &trace});
+    impl_.tell([&] {
+      return runtime::ProgramCall{
+          .kind = capture::CallKind::end_trace, .where = where, .trace = &trace};
+    });
   });
 }
 void Context::leave_trace(const Trace& trace) {

@@ -236,9 +236,11 @@ class ContextImpl final : public NestedContext, public ContextCore {
   [[nodiscard]] Listener* program_listener() const {
     return parent == nullptr ? runtime.listener(Events::program) : nullptr;
   }
-  void tell(const ProgramCall& call) const {
+  /// `call()` is made only for somebody who listens.
+  template <class Call>
+  void tell(const Call& call) const {
     if (Listener* told = program_listener()) [[unlikely]]
-      told->program_call(call);
+      told->program_call(call());
   }
 
   /// Plans that are remembered.

@@ -61,10 +61,12 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
 // The rest of it is in its token.
 void ContextImpl::check_launch(const LaunchRequest& request) const {
   check_thread("launch", request.where);
-  tell({.kind = capture::CallKind::launch,
-        .where = request.where,
-        .launch = &request,
-        .number = calls});
+  tell([&] {
+    return ProgramCall{.kind = capture::CallKind::launch,
+                       .where = request.where,
+                       .launch = &request,
+                       .number = calls};
+  });
   if (call_log == nullptr) return;
   call_log->begin_launch(request.task != nullptr ? request.task->call_name().text() : "launch",
                          request.where);
@@ -144,11 +146,13 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
       runtime::fail(who, "operator '{}' on {} ({} bytes) does not fit values of {} bytes", op.name,
                     op.type->name, op.type->size, of.state()->type().size);
     const ResultType type{op.type->size, op.type->alignment, nullptr};
-    impl_.tell({.kind = capture::CallKind::reduce,
-                .where = where,
-                .op = &op,
-                .future = of.state(),
-                .number = impl_.calls});
+    impl_.tell([&] {
+      return runtime::ProgramCall{.kind = capture::CallKind::reduce,
+                                  .where = where,
+                                  .op = &op,
+                                  .future = of.state(),
+                                  .number = impl_.calls};
+    });
     AnyFuture result(detail::FutureState::make(type, impl_.identity));
     result.state()->call = impl_.calls;
     const exec::NodeInfo& info = impl_.analysis.info_for("reduce", where);

@@ -76,8 +76,7 @@ MarkedTraces::MarkedTraces(Selector& selector)
                 ? "the context of the program"
                 : "the context of " + selector.context().task_name) {}
 
-void MarkedTraces::check(const Trace& trace, const Where& where) const {
-  if (!selector_.is_marked()) return;
+void MarkedTraces::fail_nested(const Trace& trace, const Where& where) const {
   const OpenTrace& open = selector_.trace();
   throw UsageError(mark("begin_trace", trace.name(), where) + ": trace '" + open.name +
                    "', begun at " + to_string(open.where) + ", has not ended: traces do not nest");

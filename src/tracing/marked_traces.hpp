@@ -56,7 +56,10 @@ class MarkedTraces {
 
   /// Throw UsageError when a trace is open, or this one is not; end() also when it had to be replayed. check() comes
   /// before what begins one.
-  void check(const Trace& trace, const Where& where) const;
+  void check(const Trace& trace, const Where& where) const {
+    if (selector_.is_marked()) [[unlikely]]
+      fail_nested(trace, where);
+  }
   void begin(const Trace& trace, const Where& where);
   void end(const Trace& trace, const Where& where);
   /// The same on the way of an exception: silent.
@@ -83,6 +86,7 @@ class MarkedTraces {
     return selector_.is_marked() && selector_.trace().id == trace.id();
   }
   void close();
+  [[noreturn]] void fail_nested(const Trace& trace, const Where& where) const;
   void judge(Required& required, const Trace& trace, Where begun, Where ended);
 
   Selector& selector_;

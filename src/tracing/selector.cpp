@@ -33,7 +33,7 @@ void Selector::open(bool marked, TraceRoot* root, std::uint64_t id, const std::s
   open_.where = where;
   open_.required = required;
   left_ = {};
-  execution_ = TraceExecution(required || context_.runtime.listener(Events::decisions) != nullptr);
+  execution_.begin(required || context_.runtime.listener(Events::decisions) != nullptr);
   point_ = marked && root != nullptr ? &root->point : nullptr;
 }
 

@@ -226,6 +226,7 @@ class TraceTree {
   /// Dropped, the oldest first, and some may be in flight; the time at which those end decides nothing.
   std::deque<std::unique_ptr<CompiledTrace>> retired_;
   std::unordered_map<RootName, TraceRoot, HashOfName> roots_;
+  std::pair<const RootName, TraceRoot>* last_root_ = nullptr;  ///< asked for
   std::size_t roots_limit_ = kRoots;  ///< at which those without branches go
   std::list<Branch*> all_;            ///< in the order in which they were recorded
   std::size_t found_ = 0;             ///< of them
