@@ -442,15 +442,19 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
                              bool to_the_end) override {
     Slot& slot = slot_of(replay.scope);
     const WithoutNode among(slot);
-    const auto goes_on = [&] { return to_the_end || single_thread_.on(); };
-    std::uint32_t index = from;
+    const auto run_plain = [&](auto goes_on) {
+      return run_plain_in_order(replay, from, to, *this, slot.processor, goes_on);
+    };
+    const std::uint32_t first = from;
     for (;;) {
-      if (!tells_) index = run_plain_in_order(replay, index, to, *this, slot.processor, goes_on);
-      if (index == to || !goes_on()) break;
-      run_told(replay, index++, slot.processor, slot.index);
+      if (!tells_)
+        from = to_the_end ? run_plain([] { return true; })
+                          : run_plain([this] { return single_thread_.on(); });
+      if (from == to || !(to_the_end || single_thread_.on())) break;
+      run_told(replay, from++, slot.processor, slot.index);
     }
-    add(slot.executed, index - from);
-    return index;
+    add(slot.executed, from - first);
+    return from;
   }
 
   /// The thread's own slot, or the owner's where the thread is in a program of another executor within its own one.

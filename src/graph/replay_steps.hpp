@@ -202,9 +202,11 @@ inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const Templa
 
 /// In a replay that is run in order: runs operations from `from` on, while they come before `to`, are alike in all
 /// replays, and `goes_on()`; none while there is a failure in the process. Returns the first that it has not run.
+/// Not inline: where the loop falls among decoded blocks would be chance, and is worth a tenth of a replay.
 template <class GoesOn>
-inline std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
-                                        Executor& executor, int processor, GoesOn goes_on) {
+[[gnu::noinline]] std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from,
+                                                   std::uint32_t to, Executor& executor,
+                                                   int processor, GoesOn goes_on) {
   if (Failure::any()) [[unlikely]]
     return from;
   const TemplateNode* node = replay.nodes + from;
@@ -263,7 +265,7 @@ class GraphExecutor : public Executor {
           {*node.scope, node.info, node.kind, node.seq, thread, begin, profile::now_ns()});
   }
   /// Runs an operation of a replay, and tells the scope's user.
-  void run_told(Replay& replay, std::uint32_t index, int processor, int thread) {
+  [[gnu::noinline]] void run_told(Replay& replay, std::uint32_t index, int processor, int thread) {
     Execution execution{*this, processor};
     const std::uint64_t begin = tells_ ? profile::now_ns() : 0;
     run_operation<false>(replay, index, replay.nodes[index], execution);

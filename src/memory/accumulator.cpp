@@ -298,6 +298,7 @@ void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target,
 
 // Whoever folds sorts first, and after that nobody writes.
 void Accumulator::sort_touched() {
+  if (touched_.size() < 2) return;
   const std::lock_guard lock(touching_);
   if (!std::ranges::is_sorted(touched_)) std::ranges::sort(touched_);
 }

@@ -135,16 +135,22 @@ AnyFuture detail::Launcher::launch(const LaunchRequest& request) {
 }
 
 AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Where where) {
-  return impl_.make_call("reduce", where, [&](const std::string& who) {
+  return impl_.make_call("reduce", where, [&] {
+    // Where there is nothing to say, neither is made: they are half of a replayed reduction.
+    const auto who = [&] { return "reduce at " + to_string(where); };
+    const auto info = [&]() -> const exec::NodeInfo& {
+      return impl_.analysis.info_for("reduce", where);
+    };
     impl_.runtime.executor().interleave();
     impl_.scope.throttle();
-    impl_.check_usable(of.state(), who);
+    if (of.state() == nullptr || of.state()->context() != impl_.identity) [[unlikely]]
+      impl_.check_usable(of.state(), who());
     if (impl_.call_log != nullptr) impl_.call_log->add(of.state()->call);
     if (op.type == nullptr || op.initialise == nullptr || op.fold == nullptr)
-      runtime::fail(who, "operator '{}' lacks its type or a function", op.name);
+      runtime::fail(who(), "operator '{}' lacks its type or a function", op.name);
     if (of.state()->type().size != op.type->size)
-      runtime::fail(who, "operator '{}' on {} ({} bytes) does not fit values of {} bytes", op.name,
-                    op.type->name, op.type->size, of.state()->type().size);
+      runtime::fail(who(), "operator '{}' on {} ({} bytes) does not fit values of {} bytes",
+                    op.name, op.type->name, op.type->size, of.state()->type().size);
     const ResultType type{op.type->size, op.type->alignment, nullptr};
     impl_.tell([&] {
       return runtime::ProgramCall{.kind = capture::CallKind::reduce,
@@ -155,10 +161,9 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
     });
     AnyFuture result(detail::FutureState::make(type, impl_.identity));
     result.state()->call = impl_.calls;
-    const exec::NodeInfo& info = impl_.analysis.info_for("reduce", where);
     const bool is_spread = impl_.replicated != nullptr && impl_.replicated->is_spread(*of.state());
     const AnyFuture values = impl_.replicated != nullptr && !is_spread
-                                 ? impl_.replicated->gather(*of.state(), info)
+                                 ? impl_.replicated->gather(*of.state(), info())
                                  : detail::share(of.state()->all());
     detail::FutureState* const given = values.state();
     const runtime::FutureReduction reduction{values, result, &op};
@@ -168,7 +173,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
           replay.take_reduction({&given, 1}, reduction);
         },
         [&] {
-          if (is_spread) return impl_.replicated->reduce(values, op, result, info);
+          if (is_spread) return impl_.replicated->reduce(values, op, result, info());
           exec::Node& node = impl_.scope.allocate(sizeof reduction);
           ::new (node.payload()) runtime::FutureReduction(reduction);
           analysis::Origin origin{impl_.calls - 1};
@@ -177,7 +182,7 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
               analysis::failure_origin(node, origin);
           node.kind = exec::NodeKind::other;
           node.run = runtime::run_reduce;
-          node.info = &info;
+          node.info = &info();
           result.state()->set_producer(0, {&node, node.seq});
           impl_.analysis.log_operation(node, {impl_.calls - 1, 0, -1, node.info});
           analysis::Edges edges = impl_.analysis.edges_to(node);
