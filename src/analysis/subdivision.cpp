@@ -1,10 +1,10 @@
 #include "analysis/subdivision.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "data/line.hpp"
+#include "data/plane.hpp"
 
 namespace refrain::analysis {
 
@@ -78,7 +78,6 @@ Subdivision::Subdivision(data::IndexSpaceRef space)
     add_part(0).points = space_;
     for (const data::Box& box : space_->boxes()) add_cell(0, box);
   }
-  index_cells();
 }
 
 Subdivision::Subdivision(data::IndexSpaceRef space, const std::vector<data::BoxList>& parts)
@@ -87,10 +86,10 @@ Subdivision::Subdivision(data::IndexSpaceRef space, const std::vector<data::BoxL
     add_part(part);
     for (const data::Box& box : parts[part]) add_cell(part, box);
   }
-  index_cells();
 }
 
 void Subdivision::index_cells() {
+  is_indexed_ = true;
   std::vector<Cell*> cells(cells_.size());
   std::ranges::transform(cells_, cells.begin(), [](Cell& cell) { return &cell; });
   if (dim() == 1) std::ranges::sort(cells, {}, [](const Cell* cell) { return cell->box.lo[0]; });
@@ -110,7 +109,8 @@ void Subdivision::trim(Cell& cell, const data::Box& box) {
   Cell* rest[6];
   std::size_t count = 0;
   data::Box inside = cell.box;
-  for (int d = 0; d < dim(); ++d) {
+  const int dims = dim();
+  for (int d = 0; d < dims; ++d) {
     if (inside.lo[d] < box.lo[d]) {
       Cell& before = add_cell(cell.part, inside);
       before.box.hi[d] = box.lo[d] - 1;
@@ -124,7 +124,7 @@ void Subdivision::trim(Cell& cell, const data::Box& box) {
       inside.hi[d] = box.hi[d];
     }
   }
-  index_.cut(cell, inside, {rest, count});
+  index().cut(cell, inside, {rest, count});
 }
 
 // A new part takes over some of the cells.
@@ -143,9 +143,10 @@ Part Subdivision::split(Part whole, std::span<Cell* const> inside) {
 
 // The cells that are the box's points.
 void Subdivision::take(const data::Box& box, Cells& inside) {
-  index_.find(box, [&](Cell& cell) {
+  const int dims = dim();
+  index().find(box, [&](Cell& cell) {
     bool sticks_out = false;
-    for (int d = 0; d < dim(); ++d)
+    for (int d = 0; d < dims; ++d)
       sticks_out |= cell.box.lo[d] < box.lo[d] || cell.box.hi[d] > box.hi[d];
     if (sticks_out) trim(cell, box);
     inside.push_back(&cell);
@@ -160,35 +161,52 @@ void Subdivision::take_in_order(Sets sets, std::span<Cells> inside) {
     take({{lo, 0, 0}, {hi, 0, 0}}, inside[set]);
 }
 
-// All that meets a cell at once, and all cells into a new index: an R-tree takes ten times as long to change for each box.
+// All that meets a cell at once, and all cells into a new index when one is searched: an R-tree takes ten times as long to
+// change for each box.
 void Subdivision::take_together(Sets sets, std::span<Cells> inside) {
   struct Hit {
     data::Box box;
     std::size_t set;
   };
   std::vector<std::pair<Cell*, std::vector<Hit>>> cut;  // in the order in which they are found
-  std::unordered_map<const Cell*, std::size_t> place;
   for (std::size_t set = 0; set < sets.size(); ++set)
     for (const data::Box& box : sets[set]->boxes())
-      index_.find(box, [&](Cell& cell) {
-        const auto [found, is_new] = place.try_emplace(&cell, cut.size());
-        if (is_new) cut.push_back({&cell, {}});
-        cut[found->second].second.push_back({intersection(cell.box, box), set});
+      index().find(box, [&](Cell& cell) {
+        if (cell.found >= cut.size() || cut[cell.found].first != &cell) {
+          cell.found = static_cast<std::uint32_t>(cut.size());
+          cut.push_back({&cell, {}});
+        }
+        cut[cell.found].second.push_back({intersection(cell.box, box), set});
       });
   for (const auto& [cell, hits] : cut) {
     const data::Box whole = cell->box;
     data::BoxList boxes;
+    std::size_t left = 1;  // points that no set has
+    bool too_many = false;
+    for (int d = 0; d < dim(); ++d)
+      too_many |= __builtin_mul_overflow(
+          left, static_cast<std::size_t>(whole.hi[d] - whole.lo[d] + 1), &left);
     for (const Hit& hit : hits) {
       Cell& taken = boxes.empty() ? *cell : add_cell(cell->part, hit.box);
       taken.box = hit.box;
       inside[hit.set].push_back(&taken);
       boxes.push_back(hit.box);
+      left -= hit.box.volume();
     }
-    const data::BoxList covered = data::canonical_list(dim(), std::move(boxes));
-    for (const data::Box& rest : data::subtract_lists(dim(), {&whole, 1}, covered))
-      add_cell(cell->part, rest);
+    if (left == 0 && !too_many) continue;  // the sets are disjoint
+    const Part part = cell->part;
+    const auto add_rest = [&](const data::Box& rest) { add_cell(part, rest); };
+    if (dim() == 2) {
+      data::Sweep sweep(whole);
+      for (const std::uint32_t each : data::order_in_plane(boxes))
+        sweep.pass(boxes[each], add_rest);
+      sweep.end(whole, add_rest);
+    } else {
+      const data::BoxList covered = data::canonical_list(dim(), std::move(boxes));
+      std::ranges::for_each(data::subtract_lists(dim(), {&whole, 1}, covered), add_rest);
+    }
   }
-  index_cells();
+  is_indexed_ = false;
 }
 
 std::vector<Subdivision::Parts> Subdivision::cut_out(Sets sets) {
@@ -234,7 +252,7 @@ Part SubdivisionView::part_of(Part later) const {
 SubdivisionView::Parts SubdivisionView::meeting(const data::IndexSpaceRef& points) const {
   Parts parts;
   for (const data::Box& box : points->boxes())
-    of_->index_.find(box, [&](Cell& cell) {
+    of_->index().find(box, [&](Cell& cell) {
       if (parts.empty() || parts.back() != cell.part) parts.push_back(cell.part);
     });
   if (!is_last())

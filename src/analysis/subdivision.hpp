@@ -46,6 +46,7 @@ struct Cell : CellHook<OfPart>, CellHook<OnLine> {
   Cell(const data::Box& points, Part of) : box(points), part(of) {}
   data::Box box;
   Part part;
+  std::uint32_t found = 0;  ///< its place among those that a cut has found
 };
 template <class Tag, bool counted>
 using CellList = boost::intrusive::list<Cell, boost::intrusive::base_hook<CellHook<Tag>>,
@@ -143,6 +144,11 @@ class Subdivision {
   using CellPool = boost::container::deque<
       Cell, void, boost::container::deque_options<boost::container::block_size<256>>::type>;
 
+  CellIndex& index() {
+    if (!is_indexed_) [[unlikely]]
+      index_cells();
+    return index_;
+  }
   void index_cells();
   PartState& add_part(Part whole);
   Cell& add_cell(Part part, const data::Box& box);
@@ -160,7 +166,8 @@ class Subdivision {
 
   data::IndexSpaceRef space_;
   CellPool cells_;
-  CellIndex index_;
+  CellIndex index_;  ///< of all cells, once somebody searches
+  bool is_indexed_ = false;
   std::deque<PartState> parts_;
   std::vector<Cut> cuts_;
   struct Fork {

@@ -202,11 +202,9 @@ inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const Templa
 
 /// In a replay that is run in order: runs operations from `from` on, while they come before `to`, are alike in all
 /// replays, and `goes_on()`; none while there is a failure in the process. Returns the first that it has not run.
-/// Not inline: where the loop falls among decoded blocks would be chance, and is worth a tenth of a replay.
 template <class GoesOn>
-[[gnu::noinline]] std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from,
-                                                   std::uint32_t to, Executor& executor,
-                                                   int processor, GoesOn goes_on) {
+inline std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
+                                        Executor& executor, int processor, GoesOn goes_on) {
   if (Failure::any()) [[unlikely]]
     return from;
   const TemplateNode* node = replay.nodes + from;

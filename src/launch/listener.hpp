@@ -183,9 +183,14 @@ struct ShownAnalysis {
   const std::uint64_t begin_ns = listener != nullptr ? profile::now_ns() : 0;
 
   ~ShownAnalysis() {
-    if (listener != nullptr)
-      listener->timed(executor.this_thread(),
-                      until_now(profile::Category::analysing, call, where, begin_ns));
+    if (listener != nullptr) [[unlikely]]
+      tell();
+  }
+
+ private:
+  [[gnu::noinline]] void tell() const {
+    listener->timed(executor.this_thread(),
+                    until_now(profile::Category::analysing, call, where, begin_ns));
   }
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <limits>
 #include <utility>
 
@@ -163,12 +164,13 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
   const Planning now(context);
   const Machine& machine = context.runtime.machine();
   Mapper& mapper = context.runtime.mapper();
-  std::vector<ProcessorKind> bodies, variants;
+  // No allocations: a mapper may be asked at every launch.
+  boost::container::small_vector<ProcessorKind, 4> bodies, variants;
   for (const TaskVariant& variant : request.task->variants()) {
     bodies.push_back(variant.kind);
     if (machine.has(variant.kind)) variants.push_back(variant.kind);
   }
-  std::vector<MappingArgument> arguments(plan.requirements.size());
+  boost::container::small_vector<MappingArgument, 8> arguments(plan.requirements.size());
   MappingInput input{plan.info.name,
                      request.where,
                      plan.group,
@@ -177,8 +179,8 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
                      0,
                      {},
                      plan.points.domain->bounds(),
-                     arguments,
-                     variants,
+                     {arguments.data(), arguments.size()},
+                     {variants.data(), variants.size()},
                      &machine};
   if (Listener* listener = context.runtime.listener(Events::decisions)) listener->asked(plan);
   answers.resize(std::max(answers.size(), plan.own.points.size()));
@@ -193,7 +195,7 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
     }
     MappingOutput& answer = answers[rank];
     try {
-      mapping::map_by_default(input, bodies, answer);
+      mapping::map_by_default(input, {bodies.data(), bodies.size()}, answer);
       try {
         mapper.map(input, answer);
       } catch (...) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <ranges>
 
 #include "data/box_list.hpp"
@@ -71,17 +72,23 @@ void map_by_default(const MappingInput& input, std::span<const ProcessorKind> bo
   output.processor = deal(input, machine.processors(traits.kind));
   output.priority = 0;
 
-  ArgumentMapping answer;
-  answer.layout.extent = traits.is_device ? Extent::exact : Extent::whole;
+  Layout layout;
+  layout.extent = traits.is_device ? Extent::exact : Extent::whole;
+  boost::container::small_vector<MemoryId, 4> memories;
   for (const MemoryKind wanted : traits.memories)
     if (const auto memory = machine.nearest(output.processor, wanted);
-        memory && (traits.is_device || answer.memories.empty()))
-      answer.memories.push_back(*memory);
-  output.arguments.assign(input.arguments.size(), answer);
+        memory && (traits.is_device || memories.empty()))
+      memories.push_back(*memory);
+  output.arguments.resize(input.arguments.size());
+  for (ArgumentMapping& argument : output.arguments) {  // of an earlier answer: they have room
+    argument.memories.assign(memories.begin(), memories.end());
+    argument.layout = layout;
+    argument.when_full = WhenFull::evict;
+  }
   // Of several nodes, as a simulation has them, each holds what its shard uses: a part, where all of it has no room.
-  if (answer.layout.extent == Extent::whole && machine.ranks() > 1)
+  if (layout.extent == Extent::whole && machine.ranks() > 1)
     for (std::size_t i = 0; i < input.arguments.size(); ++i)
-      if (!is_small(input, input.arguments[i], machine.memory(answer.memories.front())))
+      if (!is_small(input, input.arguments[i], machine.memory(memories.front())))
         output.arguments[i].layout.extent = Extent::exact;
 }
 

@@ -84,9 +84,7 @@ void ContextImpl::note_written(std::uint64_t ticket) const {
 void ContextImpl::end_access(std::uint64_t ticket) {
   const auto found = held(ticket);
   if (found == held_.end()) return;
-  tell([&] {
-    return ProgramCall{.kind = capture::CallKind::end_access, .where = {}, .ticket = ticket};
-  });
+  tell({.kind = capture::CallKind::end_access, .where = {}, .ticket = ticket});
   exec::Node& node = *found->node.node;
   held_.erase(found);
   runtime.executor().complete_manual(node);
@@ -120,14 +118,12 @@ std::uint64_t ContextImpl::begin_access(const AnyRegion& region, const AnyField&
   physical.points = &access.plan.own.arguments[0].physical_points;
   physical.placement = &instance;
   if (runtime.options().check) physical.info = &access.argument;
-  tell([&] {
-    return ProgramCall{.kind = capture::CallKind::access,
-                       .where = where,
-                       .region = &region,
-                       .field = &field,
-                       .privilege = privilege,
-                       .ticket = access.node.seq};
-  });
+  tell({.kind = capture::CallKind::access,
+        .where = where,
+        .region = &region,
+        .field = &field,
+        .privilege = privilege,
+        .ticket = access.node.seq});
   return access.node.seq;
 }
 
@@ -314,10 +310,8 @@ void Context::attach_memory(const AnyRegion& region, const AnyField& field, void
                                 "memory was attached");
     impl_.access_everywhere(*made.field, points, Privilege::write, {impl_.calls - 1});
     impl_.begin_attachment(std::move(made));
-    impl_.tell([&] {
-      return runtime::ProgramCall{
-          .kind = capture::CallKind::attach, .where = where, .region = &region, .field = &field};
-    });
+    impl_.tell(
+        {.kind = capture::CallKind::attach, .where = where, .region = &region, .field = &field});
   });
 }
 
@@ -372,10 +366,8 @@ void Context::attach_pieces(const AnyPartition& partition, const AnyField& field
     if (made.pieces) impl_.replicated->attach(*made.field, *made.pieces);
     impl_.begin_attachment(std::move(made));
     const AnyRegion parent = tree.handle(node.parent);
-    impl_.tell([&] {
-      return runtime::ProgramCall{
-          .kind = capture::CallKind::attach, .where = where, .region = &parent, .field = &field};
-    });
+    impl_.tell(
+        {.kind = capture::CallKind::attach, .where = where, .region = &parent, .field = &field});
   });
 }
 
@@ -389,10 +381,8 @@ void Context::detach_memory(const AnyRegion& region, const AnyField& field, Wher
         impl_.attachment_of(state, region.tree->node(region.node).space, {}, region.name(), who);
     impl_.note_untraceable_call({runtime::CallKind::detach, where, {&region, &field}},
                                 "memory was detached");
-    impl_.tell([&] {
-      return runtime::ProgramCall{
-          .kind = capture::CallKind::detach, .where = where, .region = &region, .field = &field};
-    });
+    impl_.tell(
+        {.kind = capture::CallKind::detach, .where = where, .region = &region, .field = &field});
     if (const auto failure = impl_.end_attachment(found, where)) failure->rethrow();
   });
 }
@@ -410,10 +400,8 @@ void Context::detach_pieces(const AnyPartition& partition, const AnyField& field
     impl_.note_untraceable_call({runtime::CallKind::detach, where, {&partition, &field}},
                                 "memory was detached");
     const AnyRegion parent = tree.handle(node.parent);
-    impl_.tell([&] {
-      return runtime::ProgramCall{
-          .kind = capture::CallKind::detach, .where = where, .region = &parent, .field = &field};
-    });
+    impl_.tell(
+        {.kind = capture::CallKind::detach, .where = where, .region = &parent, .field = &field});
     if (const auto failure = impl_.end_attachment(found, where)) failure->rethrow();
   });
 }

@@ -176,8 +176,7 @@ void Context::fence(Where where) {
     impl_.scope.drain(&impl_.analysis.info_for("fence", where));
     impl_.bring_all_home();
     impl_.fenced = impl_.calls;
-    impl_.tell(
-        [&] { return runtime::ProgramCall{.kind = capture::CallKind::fence, .where = where}; });
+    impl_.tell({.kind = capture::CallKind::fence, .where = where});
     const exec::NodeInfo& info = impl_.analysis.info_for("fence", where);
     if (const exec::FailureRef failure = impl_.first_failure(info)) failure->rethrow();
   });

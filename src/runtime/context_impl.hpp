@@ -236,8 +236,11 @@ class ContextImpl final : public NestedContext, public ContextCore {
   [[nodiscard]] Listener* program_listener() const {
     return parent == nullptr ? runtime.listener(Events::program) : nullptr;
   }
-  /// `call()` is made only for somebody who listens.
-  template <class Call>
+  void tell(const ProgramCall& call) const {
+    tell([&]() -> const ProgramCall& { return call; });
+  }
+  /// The same of a call that takes nanoseconds: what `call()` returns is made only for somebody who listens.
+  template <std::invocable Call>
   void tell(const Call& call) const {
     if (Listener* told = program_listener()) [[unlikely]]
       told->program_call(call());

@@ -69,9 +69,7 @@ void ContextImpl::bring_all_home() {
 
 void ContextImpl::has_waited_for(detail::FutureState& state, std::size_t rank_or_all) {
   if (state.context() == identity)
-    tell([&] {
-      return ProgramCall{.kind = capture::CallKind::wait, .where = {}, .future = &state};
-    });
+    tell({.kind = capture::CallKind::wait, .where = {}, .future = &state});
   if (grants.empty() || state.context() != identity || state.points() == 0) return;
   const auto [first, last] = ranks(state, rank_or_all);
   if (const auto reduction = reductions_.extract(state.producer(first).seq))

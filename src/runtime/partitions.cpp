@@ -85,10 +85,7 @@ struct PartitionCall {
     context.note_making({runtime::CallKind::partition, where, std::move(operands), name.text()});
     const AnyPartition made =
         tree->make_partition(node, std::move(pieces.colours), std::move(pieces.spaces), kind);
-    context.tell([&] {
-      return runtime::ProgramCall{
-          .kind = capture::CallKind::partition, .where = where, .partition = &made};
-    });
+    context.tell({.kind = capture::CallKind::partition, .where = where, .partition = &made});
     return made;
   }
 };

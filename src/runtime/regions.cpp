@@ -44,10 +44,7 @@ AnyRegion Context::make_region(const AnyIndexSpace& points, std::span<const AnyF
     data::RegionTree& tree = impl_.forest.create(space, std::move(columns));
     tree.make_view_of(nullptr);
     const AnyRegion made = tree.handle(0);
-    impl_.tell([&] {
-      return runtime::ProgramCall{
-          .kind = capture::CallKind::region, .where = where, .region = &made};
-    });
+    impl_.tell({.kind = capture::CallKind::region, .where = where, .region = &made});
     return made;
   });
 }
@@ -85,10 +82,7 @@ void ContextImpl::check_destroyable(const AnyRegion& region, const std::string& 
 exec::FailureRef ContextImpl::destroy(const AnyRegion& region, Where where) {
   check_destroyable(region, "destroy at " + to_string(where));
   data::RegionTree& tree = *region.tree;
-  tell([&] {
-    return ProgramCall{
-        .kind = capture::CallKind::destroy_region, .where = where, .region = &region};
-  });
+  tell({.kind = capture::CallKind::destroy_region, .where = where, .region = &region});
   const CallIdentity call{CallKind::destroy, where, {&region}};
   const auto end_fields = [&] {
     analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
@@ -153,10 +147,8 @@ void Context::destroy(const AnyPartition& partition, Where where) {
     data::RegionTree& tree = *partition.tree;
     if (&tree.forest() != &impl_.forest)
       fail(who, "{} was made by another context, which alone can destroy it", partition.name());
-    impl_.tell([&] {
-      return runtime::ProgramCall{
-          .kind = capture::CallKind::destroy_partition, .where = where, .partition = &partition};
-    });
+    impl_.tell(
+        {.kind = capture::CallKind::destroy_partition, .where = where, .partition = &partition});
     impl_.traces.make(
         {CallKind::destroy, where, {&partition}}, {}, {}, [](ReplayCursor&) {}, [] {});
     if (tree.destroy_partition(partition.index)) forget_dropped(impl_, tree);
@@ -191,13 +183,11 @@ void issue_fill(ContextImpl& context, const AnyRegion& region, const AnyField& f
         context.analysis.fill(state, state.footprint(points), value);
       });
   context.grants.lend(state, Privilege::write);
-  context.tell([&] {
-    return runtime::ProgramCall{.kind = capture::CallKind::fill,
-                                .where = where,
-                                .region = &region,
-                                .field = &field,
-                                .future = given};
-  });
+  context.tell({.kind = capture::CallKind::fill,
+                .where = where,
+                .region = &region,
+                .field = &field,
+                .future = given});
 }
 
 }  // namespace
@@ -277,14 +267,12 @@ void Context::copy_fields(const AnyRegion& source, const AnyField& source_field,
     impl_.traces.make(
         {CallKind::copy, where, {&source, &source_field, &target, &target_field}}, {}, {&from, &to},
         [](ReplayCursor&) {}, analyse);
-    impl_.tell([&] {
-      return runtime::ProgramCall{.kind = capture::CallKind::copy,
-                                  .where = where,
-                                  .region = &source,
-                                  .field = &source_field,
-                                  .target = &target,
-                                  .target_field = &target_field};
-    });
+    impl_.tell({.kind = capture::CallKind::copy,
+                .where = where,
+                .region = &source,
+                .field = &source_field,
+                .target = &target,
+                .target_field = &target_field});
     if (nothing) return;
     impl_.grants.lend(from, Privilege::read);
     impl_.grants.lend(to, Privilege::write);

@@ -45,15 +45,12 @@ TraceTree::~TraceTree() {
 }
 
 TraceRoot& TraceTree::root(RootName name) {
-  if (last_root_ != nullptr && last_root_->first == name) return last_root_->second;
   // A program may name a trace anew each time; most have no recording any more.
   if (roots_.size() >= roots_limit_ && !roots_.contains(name)) {
     std::erase_if(roots_, [](const auto& root) { return root.second.point.empty(); });
-    last_root_ = nullptr;
     roots_limit_ = 2 * roots_.size() + kRoots;
   }
-  last_root_ = &*roots_.try_emplace(name).first;
-  return last_root_->second;
+  return roots_[name];
 }
 
 TraceRoot* TraceTree::find_root(RootName name) {

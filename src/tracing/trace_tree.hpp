@@ -23,7 +23,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -174,7 +173,7 @@ class TraceTree {
   struct RootName {
     bool found;
     std::uint64_t id;
-    friend bool operator==(const RootName&, const RootName&) = default;
+    friend auto operator<=>(const RootName&, const RootName&) = default;
   };
   /// Made if it is not there.
   TraceRoot& root(RootName name);
@@ -207,9 +206,6 @@ class TraceTree {
 
  private:
   static constexpr std::size_t kRoots = 64, kMostJoined = 16, kMostFound = 512;
-  struct HashOfName {
-    std::size_t operator()(RootName name) const { return name.id ^ std::size_t{name.found}; }
-  };
 
   [[nodiscard]] Listener::Recorded as_recorded(const Branch& branch) const;
   void drop(Branch& branch);
@@ -225,11 +221,10 @@ class TraceTree {
   const std::function<void(const Branch&)> dropped_;
   /// Dropped, the oldest first, and some may be in flight; the time at which those end decides nothing.
   std::deque<std::unique_ptr<CompiledTrace>> retired_;
-  std::unordered_map<RootName, TraceRoot, HashOfName> roots_;
-  std::pair<const RootName, TraceRoot>* last_root_ = nullptr;  ///< asked for
-  std::size_t roots_limit_ = kRoots;  ///< at which those without branches go
-  std::list<Branch*> all_;            ///< in the order in which they were recorded
-  std::size_t found_ = 0;             ///< of them
+  std::map<RootName, TraceRoot> roots_;  ///< few: a look takes less than a hash
+  std::size_t roots_limit_ = kRoots;     ///< at which those without branches go
+  std::list<Branch*> all_;               ///< in the order in which they were recorded
+  std::size_t found_ = 0;                ///< of them
   /// Prefixes that follow each other again and again, those joined last are last. Without a trace where they cannot be
   /// joined.
   std::vector<std::unique_ptr<Replayable>> joined_;
