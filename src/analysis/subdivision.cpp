@@ -42,13 +42,12 @@ CellLine::Line::iterator CellLine::first_meeting(const data::Box& box) {
   return at->box.hi[0] < x ? std::next(at) : at;
 }
 
-void CellLine::cut(Cell& cell, const data::Box& box, std::span<Cell* const> rest) {
+void CellLine::add_beside(Cell& cell, std::span<Cell* const> rest) {
   // A smaller cell is where the larger one was.
   const auto at = line_.iterator_to(cell);
   const auto after = std::next(at);
-  for (Cell* each : rest) line_.insert(each->box.lo[0] < box.lo[0] ? at : after, *each);
+  for (Cell* each : rest) line_.insert(each->box.lo[0] < cell.box.lo[0] ? at : after, *each);
   cells_ += rest.size();
-  cell.box = box;
 }
 
 void CellIndex::assign(std::span<Cell* const> cells) {
@@ -62,11 +61,9 @@ void CellIndex::assign(std::span<Cell* const> cells) {
   boxes_.assign(std::move(all));
 }
 
-void CellIndex::cut(Cell& cell, const data::Box& box, std::span<Cell* const> rest) {
-  if (on_line_) return line_.cut(cell, box, rest);
-  boxes_.erase(cell.box, cell);
-  cell.box = box;
-  boxes_.insert(box, cell);
+void CellIndex::after_cut(Cell& cell, std::span<Cell* const> rest) {
+  if (on_line_) return line_.add_beside(cell, rest);
+  boxes_.insert(cell.box, cell);
   for (Cell* each : rest) boxes_.insert(each->box, *each);
 }
 
@@ -108,23 +105,23 @@ Cell& Subdivision::add_cell(Part part, const data::Box& box) {
 void Subdivision::trim(Cell& cell, const data::Box& box) {
   Cell* rest[6];
   std::size_t count = 0;
-  data::Box inside = cell.box;
+  index_.before_cut(cell);
   const int dims = dim();
   for (int d = 0; d < dims; ++d) {
-    if (inside.lo[d] < box.lo[d]) {
-      Cell& before = add_cell(cell.part, inside);
+    if (cell.box.lo[d] < box.lo[d]) {
+      Cell& before = add_cell(cell.part, cell.box);
       before.box.hi[d] = box.lo[d] - 1;
       rest[count++] = &before;
-      inside.lo[d] = box.lo[d];
+      cell.box.lo[d] = box.lo[d];
     }
-    if (inside.hi[d] > box.hi[d]) {
-      Cell& after = add_cell(cell.part, inside);
+    if (cell.box.hi[d] > box.hi[d]) {
+      Cell& after = add_cell(cell.part, cell.box);
       after.box.lo[d] = box.hi[d] + 1;
       rest[count++] = &after;
-      inside.hi[d] = box.hi[d];
+      cell.box.hi[d] = box.hi[d];
     }
   }
-  index().cut(cell, inside, {rest, count});
+  index_.after_cut(cell, {rest, count});
 }
 
 // A new part takes over some of the cells.

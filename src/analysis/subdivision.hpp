@@ -62,7 +62,7 @@ class CellLine {
     line_.push_back(cell);
     ++cells_;
   }
-  /// Calls f(Cell&) for each cell that meets the box; f may cut() it.
+  /// Calls f(Cell&) for each cell that meets the box; f may make it smaller.
   template <class F>
   void find(const data::Box& box, F&& f) {
     for (auto next = first_meeting(box); next != line_.end() && next->box.lo[0] <= box.hi[0];) {
@@ -70,8 +70,8 @@ class CellLine {
       f(*last_);
     }
   }
-  /// `cell` becomes `box`, which it contains; `rest` are the cells for its other points, in order.
-  void cut(Cell& cell, const data::Box& box, std::span<Cell* const> rest);
+  /// `cell` has become smaller; `rest` are the cells for its other points, in order.
+  void add_beside(Cell& cell, std::span<Cell* const> rest);
 
  private:
   using Line = CellList<OnLine, false>;
@@ -98,7 +98,11 @@ class CellIndex {
     if (on_line_) line_.find(box, f);
     else boxes_.find(box, f);
   }
-  void cut(Cell& cell, const data::Box& box, std::span<Cell* const> rest);
+  /// `cell` is going to be smaller, and then it is: `rest` are the cells for its other points.
+  void before_cut(Cell& cell) {
+    if (!on_line_) boxes_.erase(cell.box, cell);  // there it is found by its box
+  }
+  void after_cut(Cell& cell, std::span<Cell* const> rest);
 
  private:
   bool on_line_;
@@ -130,7 +134,7 @@ class Subdivision {
  private:
   friend class SubdivisionView;
 
-  struct PartState {
+  struct alignas(64) PartState {
     explicit PartState(Part whole) : cut_from(whole) {}
     CellList<OfPart, true> cells;
     Part cut_from;  ///< what it was a part of; itself: it was there from the beginning

@@ -15,8 +15,7 @@ struct Interval {
   std::uint32_t set = 0;  ///< its position
 };
 
-/// By their lower ends; of equal ones in the order of the sets. Some 30 instructions for each and for each 11 bits (where
-/// there are few, 8) of the distance between the first and the last one.
+/// By their lower ends; of equal ones in the order of the sets. Cost: that of sort_by_coordinate.
 [[nodiscard]] std::vector<Interval> intervals_in_order(std::span<const IndexSpaceRef> sets);
 
 }  // namespace refrain::data

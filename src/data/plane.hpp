@@ -10,8 +10,8 @@
 
 namespace refrain::data {
 
-/// The positions of boxes in the order of their lower ends, dimension 0 first. Some 30 instructions for each and for each
-/// 11 bits (where there are few, 8) of the extent in either dimension.
+/// The positions of boxes in the order of their lower ends, dimension 0 first. Cost: that of
+/// sort_by_coordinate, twice.
 [[nodiscard]] std::vector<std::uint32_t> order_in_plane(BoxSpan boxes);
 
 /// A line along dimension 1 that sweeps over boxes in that order. It knows for each of its points how far boxes reach in

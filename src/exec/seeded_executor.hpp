@@ -109,6 +109,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
       : GraphExecutor(options, 1), plan_(std::move(plan)), fibers_(options.stacks), random_(seed) {
     constexpr std::uint64_t scales[] = {2, 5, 20, 100, 1000, 10000};
     change_every_ = scales[draw() % std::size(scales)];
+    interleaves_ = true;
   }
 
   /// Who completed the last operation from outside may not have left yet.
@@ -294,7 +295,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     finish(node);
   }
 
-  void interleave() override {
+  void interleave_now() override {
     if (current_ == nullptr || current_->fiber == nullptr) return;
     ++steps_;
     if (draw() % change_every_ == 0) current_->priority = lowest_--;

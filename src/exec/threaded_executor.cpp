@@ -349,7 +349,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   [[gnu::always_inline]] inline void finish(Slot& slot, Node& node, bool keep) {
     complete_node(node, Sink{*this, slot, keep});
     give_back(slot, node);
-    queues_.notify_waiters();
+    if (notifier_.any(kWaiter) || notifier_.any(kRootWaiter)) [[unlikely]]
+      queues_.notify_waiters();
   }
 
   [[gnu::always_inline]] inline void give_back(Slot& slot, Node& node) {

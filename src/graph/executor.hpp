@@ -160,7 +160,10 @@ class Executor {
                     const NodeInfo* waiter) = 0;
 
   /// A point at which the seeded scheduler may run something else (each launch); nothing otherwise.
-  virtual void interleave() {}
+  void interleave() {
+    if (interleaves_) [[unlikely]]
+      interleave_now();
+  }
 
   /// Runs f(begin, end) over pieces of [0, count) on the caller and on idle cpu workers; returns when
   /// all are done. No barriers inside f, so one thread may run it all. Exceptions: the one of the lowest piece.
@@ -213,7 +216,9 @@ class Executor {
 
  protected:
   const ExecutorOptions options_;
-  bool tells_ = false;  ///< users of scopes hear of what runs
+  bool tells_ = false;        ///< users of scopes hear of what runs
+  bool interleaves_ = false;  ///< a seed says when; a constant, since a launch asks
+  virtual void interleave_now() {}
   Proxies proxies_;
 
  private:

@@ -99,11 +99,10 @@ class Window {
   void stay_within() { beyond_ = 0; }
 
  private:
-  // Not side by side with nodes_: a compiler raises both as one vector, which waits for a store of one of them, 37 ns.
   std::uint64_t launched_ = 0;
+  std::size_t nodes_ = 0;
   std::size_t excess_ = 0;  ///< operations without a node, less nodes that are none; may wrap
   const std::size_t size_;
-  std::size_t nodes_ = 0;
   std::size_t most_;
   std::size_t beyond_ = 0;
   std::size_t held_ = 0;
