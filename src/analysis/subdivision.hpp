@@ -12,7 +12,8 @@
 // meet one another. Cutting out a set costs a look-up for each of its boxes, whatever the sizes of the parts that it
 // meets, and leaves at most six more cells per cell that is cut. So first uses of sets with m boxes in all cost
 // O(m log m), and a constant for each cell that they meet. In one dimension a box that follows the last one costs O(1), so
-// disjoint sets are cut out together, box by box along the line.
+// disjoint sets are cut out together, box by box along the line. In two, a sweep finds what they leave free
+// (data/plane.hpp).
 //
 // Owner: the thread of the context.
 
