@@ -51,7 +51,7 @@ void SetRuns::begin() {
 }
 
 void SetRuns::separate() {
-  const EquivalenceSet* head = nullptr;
+  const EquivalenceSet* head = sets_.front();
   for (Position at = 0; at < sets_.size(); ++at)
     if (is_head(at)) head = sets_[at];
     else sets_[at]->copy_state(*head);
@@ -79,9 +79,11 @@ SetRuns::Position SetRuns::next_head(Position from, Position end) const {
   std::size_t word = from / 64;
   std::uint64_t bits = heads_[word] >> (from % 64);
   if (bits != 0) return from + static_cast<Position>(std::countr_zero(bits));
-  while (64 * ++word < end)
-    if ((bits = heads_[word]) != 0)
+  while (64 * ++word < end) {
+    bits = heads_[word];
+    if (bits != 0)
       return static_cast<Position>(64 * word) + static_cast<Position>(std::countr_zero(bits));
+  }
   return end;
 }
 
