@@ -32,13 +32,13 @@ std::vector<std::uint32_t> positions_of(const SubdivisionView& subdivision) {
 
 void SetRuns::begin() {
   const std::vector<Position> position_of = positions_of(field_.subdivision());
-  const auto& sets = field_.sets();
-  sets_.resize(sets.size());
-  for (const auto& set : sets) sets_[position_of[set->part]] = set.get();
-  heads_.assign(sets_.size() / 64 + 1, ~std::uint64_t{0});
+  std::vector<EquivalenceSet*> sets(position_of.size());
+  for (const auto& set : field_.sets()) sets[position_of[set->part]] = set.get();
+  heads_.assign(sets.size() / 64 + 1, ~std::uint64_t{0});
   std::vector<Position> positions;
   field_.for_each_awake([&](Footprint& footprint) {
     positions.clear();
+    footprint.intervals.clear();
     for (const EquivalenceSet* set : footprint.sets) positions.push_back(position_of[set->part]);
     std::ranges::sort(positions);
     for (const Position at : positions)
@@ -47,7 +47,13 @@ void SetRuns::begin() {
       else footprint.intervals.emplace_back(at, at);
     footprint.many = true;
   });
-  balance_ = -static_cast<std::int64_t>(field_.entries());
+  balance_ = -all();
+  sets_ = std::move(sets);  // last: memory may run out before
+}
+
+std::int64_t SetRuns::all() const {
+  return static_cast<std::int64_t>(
+      std::max(field_.entries(), std::size_t{field_.subdivision().parts()}));
 }
 
 void SetRuns::separate() {
@@ -95,7 +101,7 @@ void SetRuns::split(Position at) {
 }
 
 void SetRuns::walk_runs(const Footprint& footprint) {
-  walked_last_ = &footprint;
+  walked_last_ = nullptr;
   walking_.clear();
   for (const auto& [first, last] : footprint.intervals) {
     split(first);
@@ -103,19 +109,18 @@ void SetRuns::walk_runs(const Footprint& footprint) {
     for (Position at = first; at <= last; at = next_head(at + 1, last + 1))
       walking_.push_back(sets_[at]);
   }
+  walked_last_ = &footprint;
 }
 
 void SetRuns::written(const Footprint& footprint, const Instance& instance) {
   const auto sets = static_cast<std::int64_t>(footprint.sets.size());
   if (!begun()) {
     walked_ += sets;
-    const auto all = static_cast<std::int64_t>(field_.entries());
-    if (field_.recorded.recorder == 0 && walked_ >= patience_ * all) begin();
+    if (field_.recorded.recorder == 0 && walked_ >= patience_ * all()) begin();
     return;
   }
-  const auto all = static_cast<std::int64_t>(field_.entries());
   walked_last_ = nullptr;
-  balance_ = std::min(balance_ + sets - static_cast<std::int64_t>(walking_.size()), all);
+  balance_ = std::min(balance_ + sets - static_cast<std::int64_t>(walking_.size()), all());
   // A write leaves the same behind at every set where no other instance was ever used.
   if (walking_.size() > footprint.intervals.size() &&
       std::ranges::all_of(walking_, [&](const EquivalenceSet* set) {
@@ -125,7 +130,7 @@ void SetRuns::written(const Footprint& footprint, const Instance& instance) {
       for (Position at = next_head(first + 1, last + 1); at <= last;
            at = next_head(at + 1, last + 1))
         heads_[at / 64] &= ~(std::uint64_t{1} << (at % 64));
-  if (balance_ < -2 * all) end();
+  if (balance_ < -2 * all()) end();
 }
 
 }  // namespace refrain::analysis

@@ -11,9 +11,9 @@
 // its *head*. Walking a footprint first splits the runs at the ends of its intervals: a state is copied, which takes no set
 // algebra. Then the footprint is whole runs, and a write that leaves all of them in one state makes each interval one run.
 //
-// When. Runs begin once writes to footprints of many sets have walked as many sets as all footprints name, and nothing
-// was cut meanwhile: so beginning costs no more than was paid already. They end before anything that is about a single
-// set: a cut, a copy, a recording. A balance of sets that were not walked, less splits, says whether runs are worth it:
+// When. Runs begin once writes to footprints of many sets have walked as many sets as there are, and as all footprints
+// name, and nothing was cut meanwhile: so beginning costs no more than was paid already. They end before anything that is
+// about a single set: a cut, a copy that makes it valid, a recording. A balance of sets that were not walked, less splits, says whether runs are worth it:
 // if not, they end too, and the next ones take twice as long to begin. All of this follows from launch order alone.
 //
 // A field that was ever recorded has no runs: its recordings name single sets.
@@ -34,7 +34,8 @@ class SetRuns {
  public:
   explicit SetRuns(FieldState& field) : field_(field) {}
 
-  /// Sets that stand for all of the footprint's: what is done to their state is done to all. Until the next walk.
+  /// Sets that stand for all of the footprint's: what is done to their state is done to all. Until the next walk, written()
+  /// or end().
   std::span<EquivalenceSet* const> walk(const Footprint& footprint) {
     if (!footprint.many) [[likely]]
       return footprint.sets;
@@ -66,6 +67,8 @@ class SetRuns {
   static constexpr std::int64_t kMostPatience = 1024;
 
   void begin();
+  /// What beginning and ending take, in sets walked.
+  [[nodiscard]] std::int64_t all() const;
   void separate();
   void walk_runs(const Footprint& footprint);
   void split(Position at);
@@ -77,7 +80,7 @@ class SetRuns {
   std::vector<EquivalenceSet*> sets_;       ///< by position; none: no runs have begun
   std::vector<std::uint64_t> heads_;        ///< a bit for each position
   std::vector<EquivalenceSet*> walking_;    ///< the heads of the footprint walked last
-  const Footprint* walked_last_ = nullptr;  ///< null: another one was split or joined since
+  const Footprint* walked_last_ = nullptr;  ///< null: none, or runs were joined since
   std::int64_t walked_ = 0;                 ///< sets, since runs could have begun
   std::int64_t balance_ = 0;                ///< what these runs have saved, in sets walked
   std::int64_t patience_ = least_patience;  ///< how often all sets are walked before runs begin

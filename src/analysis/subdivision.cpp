@@ -86,11 +86,11 @@ Subdivision::Subdivision(data::IndexSpaceRef space, const std::vector<data::BoxL
 }
 
 void Subdivision::index_cells() {
-  is_indexed_ = true;
   std::vector<Cell*> cells(cells_.size());
   std::ranges::transform(cells_, cells.begin(), [](Cell& cell) { return &cell; });
   if (dim() == 1) std::ranges::sort(cells, {}, [](const Cell* cell) { return cell->box.lo[0]; });
   index_.assign(cells);
+  is_indexed_ = true;  // last: memory may run out before
 }
 
 Subdivision::PartState& Subdivision::add_part(Part whole) { return parts_.emplace_back(whole); }

@@ -15,7 +15,7 @@ namespace refrain::data {
 [[nodiscard]] std::vector<std::uint32_t> order_in_plane(BoxSpan boxes);
 
 /// A line along dimension 1 that sweeps over boxes in that order. It knows for each of its points how far boxes reach in
-/// dimension 0. A box costs a step for each stretch of the line that it covers in part, and a search where it is far from
+/// dimension 0. A box costs a step for each stretch of the line that it meets, and a search where it is far from
 /// the last one: in rows and columns of boxes, a constant.
 class Sweep {
  public:
@@ -47,7 +47,7 @@ class Sweep {
     if (stretch.reached < up_to) free(Box{{stretch.reached + 1, lo, 0}, {up_to, stretch.hi, 0}});
   }
 
-  std::pmr::monotonic_buffer_resource memory_;  // a box makes three stretches at most
+  std::pmr::monotonic_buffer_resource memory_;  // a box makes two stretches at most
   Line line_{&memory_};
   Line::iterator at_;  ///< where the last box was
 };
