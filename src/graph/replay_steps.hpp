@@ -211,11 +211,12 @@ inline std::uint32_t run_plain_in_order(Replay& replay, std::uint32_t from, std:
   const TemplateNode* const end = replay.nodes + to;
   const auto index = [&] { return static_cast<std::uint32_t>(node - replay.nodes); };
   try {
-    while (node != end && (node->flags & kPerReplay) == 0) {
+    const auto is_plain = [&] { return node != end && (node->flags & kPerReplay) == 0; };
+    if (!is_plain()) return from;
+    do {  // no jump into the loop: what it jumps to would be aligned by instructions that do nothing
       node->plain(node->operand);
       ++node;
-      if (!goes_on()) break;
-    }
+    } while (goes_on() && is_plain());
   } catch (...) {
     Execution execution{executor, processor};
     end_failed(replay, index(), execution);
