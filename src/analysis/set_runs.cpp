@@ -65,7 +65,7 @@ void SetRuns::separate() {
   heads_ = {};
   walking_ = {};
   walked_last_ = nullptr;
-  patience_ = balance_ >= 0 ? least_patience : std::min(2 * patience_, kMostPatience);
+  if (balance_ >= 0) patience_ = least_patience;
   field_.for_each_awake([](Footprint& footprint) {
     footprint.intervals = {};
     footprint.many = footprint.sets.size() >= least_many;
@@ -130,7 +130,9 @@ void SetRuns::written(const Footprint& footprint, const Instance& instance) {
       for (Position at = next_head(first + 1, last + 1); at <= last;
            at = next_head(at + 1, last + 1))
         heads_[at / 64] &= ~(std::uint64_t{1} << (at % 64));
-  if (balance_ < -2 * all()) end();
+  if (balance_ >= -2 * all()) return;
+  patience_ = std::min(2 * patience_, kMostPatience);
+  end();
 }
 
 }  // namespace refrain::analysis
