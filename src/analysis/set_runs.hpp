@@ -13,8 +13,9 @@
 //
 // When. Runs begin once writes to footprints of many sets have walked as many sets as there are, and as all footprints
 // name, and nothing was cut meanwhile: so beginning costs no more than was paid already. They end before anything that is
-// about a single set: a cut, a copy that makes it valid, a recording. A balance of sets that were not walked, less splits, says whether runs are worth it:
-// if not, they end too, and the next ones take twice as long to begin. All of this follows from launch order alone.
+// about a single set: a cut, a copy that makes it valid, a recording. A balance of sets that were not walked, less splits,
+// says whether runs are worth it: if not, they end too, and the next ones take twice as long to begin. All of this follows
+// from launch order alone.
 //
 // A field that was ever recorded has no runs: its recordings name single sets.
 //

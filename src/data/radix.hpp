@@ -12,8 +12,8 @@
 namespace refrain::data {
 
 /// Equal ones stay in their order. `key(item)`: its coordinate. Digits are as large as the number of items is worth, 11 bits
-/// at most, and there are as many as the distance between the first and the last coordinate needs: for each some 25
-/// instructions for an item. Fewer than 2^32 items.
+/// at most, and there are as many as the distance between the first and the last coordinate needs. Each digit costs
+/// some 25 instructions an item. Fewer than 2^32 items.
 template <class T, class Key>
 void sort_by_coordinate(std::vector<T>& all, const Key& key) {
   if (all.size() < 128) {

@@ -84,7 +84,7 @@
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
-// Where a loop of five instructions falls among the blocks that a processor decodes would be chance, and is worth a tenth of
+// Where a loop of seven instructions falls among the blocks that a processor decodes would be chance, and is worth a tenth of
 // a replay.
 #ifdef __clang__
 #define REFRAIN_ALIGNED_LOOP
@@ -349,6 +349,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   [[gnu::always_inline]] inline void finish(Slot& slot, Node& node, bool keep) {
     complete_node(node, Sink{*this, slot, keep});
     give_back(slot, node);
+    // As notify_waiters asks itself: mostly nobody waits, and every operation comes here.
     if (notifier_.any(kWaiter) || notifier_.any(kRootWaiter)) [[unlikely]]
       queues_.notify_waiters();
   }

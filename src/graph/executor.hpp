@@ -215,10 +215,11 @@ class Executor {
   virtual void complete_replayed(LiveNode& live) = 0;
 
  protected:
+  virtual void interleave_now() {}
+
   const ExecutorOptions options_;
   bool tells_ = false;        ///< users of scopes hear of what runs
-  bool interleaves_ = false;  ///< a seed says when; a constant, since a launch asks
-  virtual void interleave_now() {}
+  bool interleaves_ = false;  ///< at each launch; a flag, since that takes less than a virtual call
   Proxies proxies_;
 
  private:
