@@ -200,19 +200,22 @@ void FieldState::coalesce() {
     joins.push_back(kept.try_emplace(set.get(), static_cast<Part>(kept.size())).first->second);
   }
   if (kept.size() == sets_.size()) return;
-  std::vector<data::BoxList> parts(kept.size());
+  constexpr Part kGone = ~Part{0};
+  std::vector<Subdivision::Given> parts(kept.size(), {kGone, {}});
   std::vector<std::size_t> joined(kept.size());
   for (Part part = 0; part < joins.size(); ++part) {
-    subdivision_.add_boxes(part, parts[joins[part]]);
+    Subdivision::Given& whole = parts[joins[part]];
+    // What it was cut from, for the order of runs (set_runs.hpp): earlier parts have their places.
+    if (whole.cut_from == kGone) whole.cut_from = joins[subdivision_.cut_from(part)];
+    subdivision_.add_boxes(part, whole.boxes);
     ++joined[joins[part]];
   }
-  constexpr Part kGone = ~Part{0};
   Part next = 0;
   for (Part part = 0; part < joins.size(); ++part) {
     EquivalenceSet& set = *sets_[part];
     set.part = joins[part] == next ? next++ : kGone;  // the first of those that come together
     if (set.part == kGone || joined[set.part] == 1) continue;
-    data::BoxList& boxes = parts[set.part];
+    data::BoxList& boxes = parts[set.part].boxes;
     set.points = data::IndexSpace::from_boxes(space()->dim(), std::move(boxes));
     boxes.assign(set.points->boxes().begin(), set.points->boxes().end());
   }

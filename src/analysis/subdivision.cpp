@@ -77,11 +77,13 @@ Subdivision::Subdivision(data::IndexSpaceRef space)
   }
 }
 
-Subdivision::Subdivision(data::IndexSpaceRef space, const std::vector<data::BoxList>& parts)
+Subdivision::Subdivision(data::IndexSpaceRef space, const std::vector<Given>& parts)
     : space_(std::move(space)), index_(space_->dim()) {
   for (Part part = 0; part < parts.size(); ++part) {
-    add_part(part);
-    for (const data::Box& box : parts[part]) add_cell(part, box);
+    const Part whole = parts[part].cut_from;
+    PartState& made = add_part(whole);
+    if (whole != part) made.cut_off_before = std::exchange(parts_[whole].last_cut_off, part);
+    for (const data::Box& box : parts[part].boxes) add_cell(part, box);
   }
 }
 
@@ -305,15 +307,12 @@ std::shared_ptr<Subdivision> SubdivisionView::fork(Subdivision::Sets sets) const
     if (const auto there = fork.after == cuts_ ? fork.subdivision.lock() : nullptr;
         there && there->cuts_.size() > cuts_ && there->cuts_[cuts_].is_of(sets))
       return there;
-  std::vector<data::BoxList> boxes(parts());
-  for (Part part = 0; part < boxes.size(); ++part) add_boxes(part, boxes[part]);
-  auto made = std::make_shared<Subdivision>(of_->space_, boxes);
-  for (Part part = 0; part < boxes.size(); ++part) {
-    Subdivision::PartState& copy = made->parts_[part];
-    copy.cut_from = of_->parts_[part].cut_from;
-    if (copy.cut_from != part)
-      copy.cut_off_before = std::exchange(made->parts_[copy.cut_from].last_cut_off, part);
+  std::vector<Subdivision::Given> given(parts());
+  for (Part part = 0; part < given.size(); ++part) {
+    given[part].cut_from = cut_from(part);
+    add_boxes(part, given[part].boxes);
   }
+  auto made = std::make_shared<Subdivision>(of_->space_, given);
   made->cuts_.assign(of_->cuts_.begin(), of_->cuts_.begin() + cuts_);
   std::erase_if(of_->forks_, [](const auto& fork) { return fork.subdivision.expired(); });
   of_->forks_.push_back({cuts_, made});

@@ -128,8 +128,12 @@ class Subdivision {
 
   /// One part, or none.
   explicit Subdivision(data::IndexSpaceRef space);
+  struct Given {
+    Part cut_from;  ///< an earlier one, or itself
+    data::BoxList boxes;
+  };
   /// Parts of the space that consist of these disjoint boxes.
-  Subdivision(data::IndexSpaceRef space, const std::vector<data::BoxList>& parts);
+  Subdivision(data::IndexSpaceRef space, const std::vector<Given>& parts);
   Subdivision(const Subdivision&) = delete;
 
  private:
