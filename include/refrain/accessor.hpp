@@ -67,6 +67,10 @@ struct Placement {
   const RunIndex* runs = nullptr;  ///< of these points, in one dimension
 };
 
+/// Of these points, box after box. UsageError for another one.
+std::size_t compact_position(const data::IndexSpace& points, const Point<3>& p);
+/// Null in more than one dimension.
+const RunIndex* compact_runs(const data::IndexSpace& points);
 /// Of a compact placement. UsageError for a point that it has no room for.
 std::byte* compact_address(const Placement& placement, const Point<3>& p);
 /// Of a compact placement, which has no strides but in a rectangle.
@@ -112,12 +116,15 @@ void check_access(const ArgumentInfo& info, const Point<N>& p) {
 /// Throws UsageError unless an accessor of this kind may be made of the argument.
 void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim);
 [[noreturn]] void fail_argument(std::size_t asked, std::size_t arguments);
+[[noreturn]] void fail_field(std::size_t asked, std::size_t fields);
 /// `info`: null where accesses are not checked.
 [[noreturn]] void fail_values(const ArgumentInfo* info);
 [[noreturn]] void fail_origin(const ArgumentInfo* info, std::size_t value_size, Coord stride);
 
-/// The accumulator's storage for a point: identity until something was folded in. `index` is the row-major
-/// position of the point inside the argument's bounding rectangle.
+/// Null, and positions are row-major ones inside the argument's bounding rectangle; or they are those of these points, box
+/// after box.
+const data::IndexSpace* accumulator_points(const Accumulator& accumulator);
+/// The accumulator's storage for the point at a position: identity until something was folded in.
 void* accumulator_slot(Accumulator& accumulator, std::size_t index);
 
 /// An accumulator keeps its values in chunks of 2^shift, at most 512 values and 4 KiB (one value, if
@@ -147,6 +154,9 @@ inline std::byte* PhysicalArgument::at(const Point<3>& p) const {
 inline std::byte* PhysicalArgument::contribution(const Point<3>& p) const {
   if (info != nullptr) [[unlikely]]
     detail::check_access(*info, p);
+  if (const data::IndexSpace* of = detail::accumulator_points(*accumulator)) [[unlikely]]
+    return static_cast<std::byte*>(
+        detail::accumulator_slot(*accumulator, detail::compact_position(*of, p)));
   const Rect<3>& bounds = *points->bounds;
   std::size_t index = 0;
   for (int d = 0; d < 3; ++d)
@@ -306,6 +316,8 @@ class Reduce {
         rects_(a.points->rects),
         rect_count_(a.points->rect_count),
         info_(a.info),
+        compact_(detail::accumulator_points(*a.accumulator)),
+        runs_(compact_ != nullptr ? detail::compact_runs(*compact_) : nullptr),
         region_(a.points->region) {}
 
   [[nodiscard]] Domain<N> domain() const { return {bounds_, rects_, rect_count_}; }
@@ -317,10 +329,7 @@ class Reduce {
   void reduce(const Point<N>& p, const T& contribution) const {
     if (info_ != nullptr) [[unlikely]]
       check_access(*info_, p);
-    std::size_t index = 0;
-    for (int d = 0; d < N; ++d)
-      index = index * static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1) +
-              static_cast<std::size_t>(p[d] - bounds_.lo[d]);
+    const std::size_t index = position(p);
     constexpr int shift = detail::accumulator_chunk_shift(sizeof(T));
     // Several threads of a gang task may reduce to different points, so a chunk may be another's.
     std::byte* chunk = std::atomic_ref(chunks_[index >> shift]).load(std::memory_order_acquire);
@@ -348,12 +357,28 @@ class Reduce {
   Slot operator[](const Point<N>& p) const { return {*this, p}; }
 
  private:
+  [[nodiscard]] std::size_t position(const Point<N>& p) const {
+    if (compact_ != nullptr) [[unlikely]] {
+      if constexpr (N == 1)
+        if (const std::size_t quick = runs_->quick_position(p[0]); quick != detail::RunIndex::none)
+          return quick;
+      return detail::compact_position(*compact_, detail::erase_dimension(p));
+    }
+    std::size_t index = 0;
+    for (int d = 0; d < N; ++d)
+      index = index * static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1) +
+              static_cast<std::size_t>(p[d] - bounds_.lo[d]);
+    return index;
+  }
+
   detail::Accumulator* accumulator_;
   std::byte** chunks_;
   Rect<N> bounds_;
   const Rect<3>* rects_;
   std::size_t rect_count_;
   const detail::ArgumentInfo* info_;
+  const data::IndexSpace* compact_;  ///< null: positions are those of the bounding rectangle
+  const detail::RunIndex* runs_;
   AnyRegion region_;
 };
 

@@ -65,17 +65,18 @@ class Context : private detail::Launcher {
   // --- regions ------------------------------------------------------------------------------------
   // A new region holds zeros (all bytes zero).
 
-  /// Of a Rect or an IndexSpace: region(points, fields...).
+  /// Of a Rect or an IndexSpace: region(points, fields...). Each is a Field, or a vector of fields whose number the program
+  /// knows when it runs.
   template <class... T>
-  Region<1> region(const RegionPoints<1>& points, const Field<T>&... fields) {
+  Region<1> region(const RegionPoints<1>& points, const T&... fields) {
     return typed_region(points, fields...);
   }
   template <class... T>
-  Region<2> region(const RegionPoints<2>& points, const Field<T>&... fields) {
+  Region<2> region(const RegionPoints<2>& points, const T&... fields) {
     return typed_region(points, fields...);
   }
   template <class... T>
-  Region<3> region(const RegionPoints<3>& points, const Field<T>&... fields) {
+  Region<3> region(const RegionPoints<3>& points, const T&... fields) {
     return typed_region(points, fields...);
   }
   AnyRegion make_region(const AnyIndexSpace& points, std::span<const AnyField> fields,
@@ -420,10 +421,22 @@ class Context : private detail::Launcher {
  private:
   void leave_trace(const Trace& trace);
   template <int N, class... T>
-  Region<N> typed_region(const RegionPoints<N>& points, const Field<T>&... fields) {
+  Region<N> typed_region(const RegionPoints<N>& points, const T&... fields) {
     static_assert(sizeof...(T) > 0, "a region needs at least one field");
-    const AnyField columns[] = {fields...};
+    std::vector<AnyField> columns;
+    (add_columns(columns, fields), ...);
     return Region<N>{make_region(points.points, columns, points.where)};
+  }
+  template <class T>
+  static void add_columns(std::vector<AnyField>& columns, const T& fields) {
+    constexpr bool is_field = std::is_base_of_v<AnyField, T>;
+    constexpr bool is_list = requires {
+      requires std::is_base_of_v<AnyField, typename T::value_type>;
+    };
+    static_assert(is_field || is_list,
+                  "after its points a region takes fields, or vectors of fields");
+    if constexpr (is_field) columns.push_back(fields);
+    else if constexpr (is_list) columns.insert(columns.end(), fields.begin(), fields.end());
   }
 };
 

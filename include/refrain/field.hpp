@@ -1,7 +1,9 @@
 #pragma once
 // Fields: the named, typed columns of a region.
 
+#include <concepts>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -21,12 +23,22 @@ struct AnyField {
       : name(field_name), key(detail::hash_name(field_name)), type(&field_type) {}
 };
 
+namespace detail {
+
+/// An equal name that lives as long as the process. Any thread.
+std::string_view kept_name(const std::string& name);
+
+}  // namespace detail
+
 /// A field holding one T per point: `static constexpr Field<double> state{"state"};`.
-/// The name must live as long as the program (a string literal does).
 template <class T>
 struct Field : AnyField {
   using value_type = T;
+  /// The name must live as long as the program (a string literal does).
   constexpr explicit Field(std::string_view field_name) : AnyField(field_name, value_type_of()) {}
+  /// The name is kept: `Field<double> x("species " + std::to_string(k))`.
+  template <std::same_as<std::string> Name>
+  explicit Field(const Name& field_name) : Field(detail::kept_name(field_name)) {}
 
  private:
   static constexpr const ValueType& value_type_of() { return refrain::value_type<T>(); }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <tuple>
+#include <vector>
 
 #include "refrain/task.hpp"
 
@@ -136,11 +137,23 @@ constexpr std::size_t count_values(std::index_sequence<I...>) {
 /// Refrain's own errors pass as they are.
 [[noreturn]] void fail_values(const LaunchRequest& launch);
 
-/// The by-value arguments, in order, as the tuple of slots that the task's body expects.
+/// How many of a launch's first arguments are lists of fields.
+template <class Parameters, std::size_t... I>
+constexpr std::size_t count_lists(std::index_sequence<I...>) {
+  return (std::size_t{0} + ... +
+          (is_list<typename std::tuple_element_t<I, Parameters>::type> ? 1 : 0));
+}
+template <class Parameters>
+inline constexpr std::size_t list_count =
+    count_lists<Parameters>(std::make_index_sequence<std::tuple_size_v<Parameters>>{});
+
+/// The by-value arguments, in order, as the tuple of slots that the task's body expects. `lists`: a place for each list.
 template <class Values, class Parameters, class... Args>
-Values take_values(const LaunchRequest& launch, Args&&... args) {
-  auto one = [&]<class P, class A>(std::type_identity<P>, std::size_t number, A&& argument) {
-    if constexpr (is_value<P>)
+Values take_values(const LaunchRequest& launch, const ListPlace* lists, Args&&... args) {
+  auto one = [&]<class P, class A>(std::type_identity<P>, std::size_t number, std::size_t list,
+                                   A&& argument) {
+    if constexpr (is_list<P>) return std::tuple(lists[list]);
+    else if constexpr (is_value<P>)
       return std::tuple(
           make_slot<std::remove_cvref_t<P>>(std::forward<A>(argument), launch, number));
     else return std::tuple<>();
@@ -149,6 +162,7 @@ Values take_values(const LaunchRequest& launch, Args&&... args) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return Values(std::tuple_cat(one(std::tuple_element_t<I, Parameters>{},
                                        count_values<Parameters>(std::make_index_sequence<I>{}),
+                                       count_lists<Parameters>(std::make_index_sequence<I>{}),
                                        std::forward<Args>(args))...));
     }
     (std::index_sequence_for<Args...>{});
@@ -203,6 +217,39 @@ auto requirements_of(const Args&... args) {
                              places[I].field>(std::get<places[I].parameter>(arguments))...};
   }
   (std::make_index_sequence<places.size()>{});
+}
+
+/// The requirements of a launch with lists of fields, whose places are known when it runs.
+template <std::size_t Lists>
+struct ListedRequirements {
+  std::vector<Requirement> all;
+  std::array<ListPlace, Lists> places;
+};
+/// After the requirements of accessors and Fields, whose places are constants: those of lists.
+template <bool Group, class Parameters, std::size_t Fixed, class... Args>
+auto add_lists(const std::array<Requirement, Fixed>& fixed, const Args&... args) {
+  ListedRequirements<list_count<Parameters>> listed{{fixed.begin(), fixed.end()}, {}};
+  std::size_t list = 0;
+  const auto add = [&]<class P, class A>(std::type_identity<P>, const A& argument) {
+    if constexpr (is_list<P>) {
+      constexpr bool several = requires { argument[0], argument.size(); };
+      static_assert(several,
+                    "this parameter of the task is a list of fields (FieldList<...>): pass "
+                    "region[list] or partition[list] with a std::vector of fields for it");
+      if constexpr (several) {
+        listed.places[list++] = {static_cast<std::uint32_t>(listed.all.size()),
+                                 static_cast<std::uint32_t>(argument.size())};
+        for (const auto& each : argument)
+          listed.all.push_back(
+              requirement_of<Group, typename std::remove_cvref_t<P>::accessor>(each));
+      }
+    }
+  };
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (add(std::tuple_element_t<I, Parameters>{}, args), ...);
+  }
+  (std::index_sequence_for<Args...>{});
+  return listed;
 }
 
 /// The futures among a launch's arguments, in order; at most N.

@@ -151,12 +151,19 @@ class Launcher {
     using Result = typename PlainTask<K>::result;
 
     const auto requirements = requirements_of<Group, Parameters>(args...);
+    [[maybe_unused]] const auto listed = [&] {
+      if constexpr (list_count < Parameters >> 0)
+        return add_lists<Group, Parameters>(requirements, args...);
+      else return ListedRequirements<0>{};
+    }();
     FutureArguments<std::tuple_size_v<Values>> futures;
     futures.template add_all<Group, Parameters>(args...);
     LaunchRequest request(plain_task(task), where);
     request.domain = domain;
-    Values values = take_values<Values, Parameters>(request, std::forward<Args>(args)...);
+    Values values =
+        take_values<Values, Parameters>(request, listed.places.data(), std::forward<Args>(args)...);
     request.requirements = requirements;
+    if constexpr (list_count < Parameters >> 0) request.requirements = listed.all;
     request.values = &values;
     request.value_ops = std::tuple_size_v<Values> > 0 ? &argument_ops<Values> : nullptr;
     request.futures = {futures.states.data(), futures.count};

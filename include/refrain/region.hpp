@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "refrain/domain.hpp"
 #include "refrain/field.hpp"
@@ -33,6 +34,14 @@ struct AnyRegion {
   friend bool operator==(const AnyRegion&, const AnyRegion&) = default;
 };
 
+/// What a piece of a partition has of a rectangle.
+template <int N, int M = 1>
+struct Owner {
+  Point<M> colour;
+  Rect<N> rect;
+  friend bool operator==(const Owner&, const Owner&) = default;
+};
+
 /// A partition with its dimensions forgotten.
 struct AnyPartition {
   data::RegionTree* tree = nullptr;
@@ -48,6 +57,8 @@ struct AnyPartition {
   /// The subregion of a colour; UsageError if the partition does not have it.
   [[nodiscard]] AnyRegion piece(const Point<3>& colour,
                                 const Where& where = Where::current()) const;
+  /// What pieces have of the rectangle, colour by colour, each in the order of its rectangles.
+  [[nodiscard]] std::vector<Owner<3, 3>> owners_of(const Rect<3>& rect) const;
   [[nodiscard]] AnyRegion parent() const;
   [[nodiscard]] std::string name() const;
   friend bool operator==(const AnyPartition&, const AnyPartition&) = default;
@@ -90,6 +101,13 @@ template <class Of, class... Ts>
 auto argument_for_each(const Of& of, const std::tuple<Field<Ts>...>& fields) {
   return std::apply([&of](const auto&... each) { return std::tuple(of[each]...); }, fields);
 }
+template <class Of, class T>
+auto argument_for_each(const Of& of, const std::vector<Field<T>>& fields) {
+  std::vector<decltype(of[fields[0]])> arguments;
+  arguments.reserve(fields.size());
+  for (const Field<T>& each : fields) arguments.push_back(of[each]);
+  return arguments;
+}
 
 }  // namespace detail
 
@@ -111,6 +129,11 @@ struct Region : AnyRegion {
   auto operator[](const std::tuple<Field<Ts>...>& fields) const {
     return detail::argument_for_each(*this, fields);
   }
+  /// As many as the vector has; the parameter is a FieldList.
+  template <class T>
+  auto operator[](const std::vector<Field<T>>& fields) const {
+    return detail::argument_for_each(*this, fields);
+  }
 };
 
 /// A partition of a region of N-dimensional points.
@@ -128,6 +151,11 @@ struct Partition : AnyPartition {
   auto operator[](const std::tuple<Field<Ts>...>& fields) const {
     return detail::argument_for_each(*this, fields);
   }
+  /// As many as the vector has; the parameter is a FieldList.
+  template <class T>
+  auto operator[](const std::vector<Field<T>>& fields) const {
+    return detail::argument_for_each(*this, fields);
+  }
 
   /// The same partition seen through a projection: `cells.at(shift(1))[field]` gives point p the
   /// piece of colour p + 1.
@@ -142,8 +170,24 @@ struct Partition : AnyPartition {
     auto operator[](const std::tuple<Field<Ts>...>& fields) const {
       return detail::argument_for_each(*this, fields);
     }
+    template <class T>
+    auto operator[](const std::vector<Field<T>>& fields) const {
+      return detail::argument_for_each(*this, fields);
+    }
   };
   [[nodiscard]] Projected at(Projection projection) const { return {*this, std::move(projection)}; }
+
+  /// What pieces have of a rectangle, colour by colour, each in the order of its rectangles: a task's body sees which
+  /// neighbour a rectangle of its argument belongs to,
+  /// `for (const auto& [colour, part] : blocks.owners_of(ghosts.domain().rect(i)))`. M: dimensions of the colours. Cost: a
+  /// search; the first time an index of all rectangles is made.
+  template <int M = 1>
+  [[nodiscard]] std::vector<Owner<N, M>> owners_of(const Rect<N>& rect) const {
+    std::vector<Owner<N, M>> owners;
+    for (const auto& [colour, part] : AnyPartition::owners_of(detail::erase_dimension(rect)))
+      owners.push_back({detail::restore_dimension<M>(colour), detail::restore_dimension<N>(part)});
+    return owners;
+  }
 
   /// The subregion of a colour.
   template <int M = 1>

@@ -2,6 +2,7 @@
 // Tasks of the typed API. The parameters of the body say everything:
 //   Read<T, N>, Write<T, N>, ReadWrite<T, N>, Reduce<Op, T, N>   a region argument and its privilege
 //   Fields<Read<T, N>, Write<U, N>, ...>                         one with several fields, an accessor for each
+//   FieldList<Read<T, N>>                                        one with as many fields as the launch says
 //   Point<N>                                                     the point of a group launch
 //   Context&                                                     for launching child tasks
 //   Gang&                                                        several cores run the body's loops
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -54,6 +56,54 @@ class Gang {
 ///   }};
 template <class... Accessors>
 using Fields = std::tuple<Accessors...>;
+
+/// The parameter for a region argument with a vector of fields, whose number the program knows when it runs:
+///
+///   const Task decay{"decay", [](FieldList<ReadWrite<double>> species, double factor) {
+///     for (const auto x : species)
+///       for (auto p : x.domain()) x[p] *= factor;
+///   }};
+///   ctx.launch(decay, cells[species], 0.5);  // std::vector<Field<double>> species
+///
+/// Accessors are made when they are asked for. Messages count its fields after all other region arguments.
+template <class Accessor>
+class FieldList {
+ public:
+  using accessor = Accessor;
+
+  explicit FieldList(std::span<const PhysicalArgument> arguments) : arguments_(arguments) {}
+  [[nodiscard]] std::size_t size() const { return arguments_.size(); }
+  [[nodiscard]] bool empty() const { return arguments_.empty(); }
+  /// The accessor of a field; UsageError beyond the last one.
+  Accessor operator[](std::size_t i) const {
+    if (i >= size()) [[unlikely]]
+      detail::fail_field(i, size());
+    return Accessor{arguments_[i]};
+  }
+
+  class iterator {
+   public:
+    using value_type = Accessor;
+    using difference_type = std::ptrdiff_t;
+    iterator() = default;
+    explicit iterator(const PhysicalArgument* at) : at_(at) {}
+    Accessor operator*() const { return Accessor{*at_}; }
+    iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    iterator operator++(int) { return iterator{at_++}; }
+    friend bool operator==(const iterator&, const iterator&) = default;
+
+   private:
+    const PhysicalArgument* at_ = nullptr;
+  };
+  [[nodiscard]] iterator begin() const { return iterator{arguments_.data()}; }
+  [[nodiscard]] iterator end() const { return iterator{arguments_.data() + size()}; }
+
+ private:
+  std::span<const PhysicalArgument> arguments_;
+};
 
 /// A by-value argument that differs from point to point: `per_point(f)` with f(Point<N>) -> T, called
 /// at the launch for each point of the domain, in order.
@@ -117,8 +167,22 @@ constexpr std::size_t length(TypeList<Ts...>) {
 template <class P>
 inline constexpr std::size_t accessor_count =
     length(typename AccessorsOf<std::remove_cvref_t<P>>::type{});
+template <class T>
+inline constexpr bool is_field_list = false;
+template <AccessorType A>
+inline constexpr bool is_field_list<FieldList<A>> = true;
 template <class P>
-inline constexpr bool is_value = !is_implicit<P> && accessor_count<P> == 0;
+inline constexpr bool is_list = is_field_list<std::remove_cvref_t<P>>;
+template <class P>
+inline constexpr bool is_value = !is_implicit<P> && accessor_count<P> == 0 && !is_list<P>;
+/// What a launch keeps beside its region arguments: a value, or where a list's arguments are.
+template <class P>
+inline constexpr bool has_slot = is_value<P> || is_list<P>;
+
+/// Where the arguments of a list are among those of a launch.
+struct ListPlace {
+  std::uint32_t first, count;
+};
 
 /// The value of one point: an object of its own whatever T is (the elements of std::vector<bool> are not).
 template <class T>
@@ -167,7 +231,11 @@ inline constexpr ValueOps argument_ops = [] {
         }
       }
     };
-    std::apply([&](const auto&... slots) { (mix(slots), ...); },
+    const auto mix_slot = [&]<class Slot>(const Slot& slot) {
+      if constexpr (!std::is_same_v<Slot, ListPlace>)
+        mix(slot);  // requirements are hashed themselves
+    };
+    std::apply([&](const auto&... slots) { (mix_slot(slots), ...); },
                *static_cast<const Values*>(values));
     return hash;
   };
@@ -180,10 +248,16 @@ template <class... Done>
 struct ValueSlots<TypeList<>, Done...> {
   using type = std::tuple<Done...>;
 };
+template <class P>
+struct SlotOf : std::type_identity<ValueSlot<std::remove_cvref_t<P>>> {};
+template <class P>
+  requires is_list<P>
+struct SlotOf<P> : std::type_identity<ListPlace> {
+};
 template <class P, class... Rest, class... Done>
 struct ValueSlots<TypeList<P, Rest...>, Done...>
-    : std::conditional_t<is_value<P>,
-                         ValueSlots<TypeList<Rest...>, Done..., ValueSlot<std::remove_cvref_t<P>>>,
+    : std::conditional_t<has_slot<P>,
+                         ValueSlots<TypeList<Rest...>, Done..., typename SlotOf<P>::type>,
                          ValueSlots<TypeList<Rest...>, Done...>> {};
 
 template <class... Lists>
@@ -198,12 +272,18 @@ template <class... As, class... Bs, class... Lists>
 struct Joined<TypeList<As...>, TypeList<Bs...>, Lists...>
     : Joined<TypeList<As..., Bs...>, Lists...> {};
 
-/// The accessors of all parameters, in order: the requirements of a launch.
+/// The accessors of all parameters, in order: the requirements of a launch whose places are known.
 template <class List>
 struct Accessors;
 template <class... Ps>
 struct Accessors<TypeList<Ps...>> : Joined<typename AccessorsOf<std::remove_cvref_t<Ps>>::type...> {
 };
+/// Those of its lists, in order: these requirements come after all others.
+template <class List>
+struct ListAccessors;
+template <class... Ps>
+struct ListAccessors<TypeList<Ps...>>
+    : Joined<std::conditional_t<is_list<Ps>, TypeList<std::remove_cvref_t<Ps>>, TypeList<>>...> {};
 
 template <class F>
 struct Signature {
@@ -252,7 +332,7 @@ constexpr std::size_t count_before(std::size_t count) {
 template <class P>
 struct AccessorCount : std::integral_constant<std::size_t, accessor_count<P>> {};
 template <class P>
-struct IsValue : std::bool_constant<is_value<P>> {};
+struct HasSlot : std::bool_constant<has_slot<P>> {};
 
 template <class... As, std::size_t... I>
 Fields<As...> make_fields(const PhysicalArgument* arguments, TypeList<As...>,
@@ -260,7 +340,7 @@ Fields<As...> make_fields(const PhysicalArgument* arguments, TypeList<As...>,
   return Fields<As...>{As{arguments[I]}...};
 }
 
-template <class P, std::size_t AccessorIndex, std::size_t ValueIndex, class Values>
+template <class P, std::size_t AccessorIndex, std::size_t SlotIndex, class Values>
 decltype(auto) make_parameter(const TaskFrame& frame, const Values* values, Gang& gang) {
   using D = std::remove_cvref_t<P>;
   if constexpr (is_accessor<P>) {
@@ -268,6 +348,9 @@ decltype(auto) make_parameter(const TaskFrame& frame, const Values* values, Gang
   } else if constexpr (accessor_count<P> > 0) {
     return make_fields(&frame.arguments[AccessorIndex], typename AccessorsOf<D>::type{},
                        std::make_index_sequence<accessor_count<P>>{});
+  } else if constexpr (is_list<D>) {
+    const ListPlace place = std::get<SlotIndex>(*values);
+    return D{frame.arguments.subspan(place.first, place.count)};
   } else if constexpr (is_point<D>) {
     return restore_dimension<D::dim>(frame.point);
   } else if constexpr (std::is_same_v<D, Context>) {
@@ -275,7 +358,7 @@ decltype(auto) make_parameter(const TaskFrame& frame, const Values* values, Gang
   } else if constexpr (std::is_same_v<D, Gang>) {
     return (gang);
   } else {
-    return slot_value<D>(std::get<ValueIndex>(*values), frame);
+    return slot_value<D>(std::get<SlotIndex>(*values), frame);
   }
 }
 
@@ -288,7 +371,7 @@ void run_body(const F& f, const TaskFrame& frame, TypeList<Ps...>, std::index_se
   Gang gang{*frame.source};
   auto call = [&]() -> Result {
     return f(
-        make_parameter<Ps, count_before<AccessorCount, Ps...>(I), count_before<IsValue, Ps...>(I)>(
+        make_parameter<Ps, count_before<AccessorCount, Ps...>(I), count_before<HasSlot, Ps...>(I)>(
             frame, values, gang)...);
   };
   if constexpr (std::is_void_v<Result>) call();
@@ -389,10 +472,12 @@ class Task : public DynamicTask {
          ...),
         "all variants of a task take the same arguments");
     static_assert(
-        (std::is_same_v<
-             typename detail::Accessors<typename detail::Signature<Fs>::parameters>::type,
-             typename detail::Accessors<parameters>::type> &&
-         ...),
+        ((std::is_same_v<
+              typename detail::Accessors<typename detail::Signature<Fs>::parameters>::type,
+              typename detail::Accessors<parameters>::type> &&
+          std::is_same_v<
+              typename detail::ListAccessors<typename detail::Signature<Fs>::parameters>::type,
+              typename detail::ListAccessors<parameters>::type>)&&...),
         "all variants of a task take the same accessors: they are the privileges of its launches");
     static_assert((std::is_same_v<typename detail::Signature<Fs>::result, result> && ...),
                   "all variants of a task return the same type");

@@ -1,6 +1,8 @@
 // What programs ask of the handles that they hold: index spaces, regions and partitions.
 
+#include <mutex>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -39,6 +41,14 @@ const data::PartitionNode& node_of(const AnyPartition& partition, const char* wh
 }
 
 }  // namespace
+
+std::string_view detail::kept_name(const std::string& name) {
+  static std::mutex mutex;
+  // Never destroyed: fields may be static objects of the program.
+  static auto& names = *new std::unordered_set<std::string>;
+  const std::lock_guard lock(mutex);
+  return *names.insert(name).first;
+}
 
 AnyIndexSpace::AnyIndexSpace(int dim, const Rect<3>& dense)
     : shared_(share(data::IndexSpace::dense(checked(dim), dense))) {}
@@ -132,6 +142,14 @@ AnyRegion AnyPartition::piece(const Point<3>& colour, const Where& where) const 
                      data::to_string(colour, p.colours->dim()) + "; its colours are " +
                      data::to_string(*p.colours));
   return tree->handle(p.first_child + static_cast<std::uint32_t>(*rank));
+}
+
+std::vector<Owner<3, 3>> AnyPartition::owners_of(const Rect<3>& rect) const {
+  const data::PartitionNode& p = node_of(*this, "owners_of");
+  std::vector<Owner<3, 3>> owners;
+  for (const auto& [part, rank] : tree->owners_of(index, rect))
+    owners.push_back({p.colours->nth(rank), part});
+  return owners;
 }
 
 AnyRegion AnyPartition::parent() const {

@@ -228,12 +228,7 @@ IndexSpace::Runs::Runs(const IndexSpace& points) {
 
 const refrain::detail::RunIndex* IndexSpace::runs() const {
   if (dim_ != 1 || boxes_.empty()) return nullptr;
-  const Runs* known = runs_.load(std::memory_order_acquire);
-  if (known != nullptr) return known;
-  auto made = std::make_unique<const Runs>(*this);
-  if (runs_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel))
-    known = made.release();
-  return known;
+  return &runs_.get([this] { return std::make_unique<const Runs>(*this); });
 }
 
 std::optional<std::size_t> IndexSpace::rank_by_boxes(const BoxPoint& p) const {
@@ -247,6 +242,22 @@ std::optional<std::size_t> IndexSpace::rank_by_boxes(const BoxPoint& p) const {
     last = slab_end(searched, first, d);
   }
   return before(first) + position_in(boxes()[first], p, dim_);
+}
+
+std::size_t IndexSpace::box_at(std::size_t position) const {
+  if (boxes_.empty()) return 0;
+  return static_cast<std::size_t>(std::ranges::upper_bound(before_, position) - before_.begin()) -
+         1;
+}
+
+BoxPoint IndexSpace::point_in(const Box& box, std::size_t position, int dim) {
+  BoxPoint p;
+  for (int d = dim - 1; d >= 0; --d) {
+    const auto extent = static_cast<std::size_t>(box.hi[d] - box.lo[d] + 1);
+    p[d] = box.lo[d] + static_cast<Coord>(position % extent);
+    position /= extent;
+  }
+  return p;
 }
 
 BoxPoint IndexSpace::nth(std::size_t position) const {

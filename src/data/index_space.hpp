@@ -15,6 +15,7 @@
 // a reference is an atomic increment. Cost: 0 boxes are stored for a dense set; a sparse one takes 56
 // bytes per box. rank, rank_by_boxes, nth and contains are O(log boxes).
 
+#include <algorithm>
 #include <atomic>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <cstddef>
@@ -24,6 +25,7 @@
 #include <string>
 #include <utility>
 
+#include "base/made_once.hpp"
 #include "data/box_list.hpp"
 #include "refrain/accessor.hpp"
 #include "refrain/domain.hpp"
@@ -83,6 +85,21 @@ class IndexSpace {
   void for_each_meeting(const Box& box, F&& f) const {
     for_each_meeting(0, 0, boxes().size(), box, f);
   }
+  /// Calls f(point, position, count) for rows of points along the last dimension: those at `count` positions by boxes.
+  template <class F>
+  void for_each_row(std::size_t first, std::size_t count, F&& f) const {
+    const std::size_t last = first + count;
+    for (std::size_t each = box_at(first); first < last; ++each) {
+      const Box& box = boxes()[each];
+      const auto row = static_cast<std::size_t>(box.hi[dim_ - 1] - box.lo[dim_ - 1] + 1);
+      const std::size_t end = std::min(last, before(each + 1));
+      for (std::size_t n = 0; first < end; first += n) {
+        const std::size_t in_box = first - before(each);
+        n = std::min(row - in_box % row, end - first);
+        f(point_in(box, in_box, dim_), first, n);
+      }
+    }
+  }
   /// The point at a position below volume(): the inverse of rank.
   [[nodiscard]] BoxPoint nth(std::size_t position) const;
 
@@ -102,7 +119,6 @@ class IndexSpace {
   static std::size_t live_count();
 
   IndexSpace(const IndexSpace&) = delete;
-  ~IndexSpace() { delete runs_.load(std::memory_order_relaxed); }  // nobody else is left
 
  private:
   IndexSpace(int dim, const Box& bounds, std::size_t volume, std::uint64_t id, BoxList boxes);
@@ -134,6 +150,9 @@ class IndexSpace {
     std::vector<std::uint32_t> firsts;
     std::vector<Run> all;
   };
+  /// The box that has the point at a position by boxes.
+  [[nodiscard]] std::size_t box_at(std::size_t position) const;
+  static BoxPoint point_in(const Box& box, std::size_t position, int dim);
   /// Points in the boxes before this one.
   [[nodiscard]] std::size_t before(std::size_t box) const {
     return boxes_.empty() ? box * volume_ : before_[box];
@@ -168,8 +187,7 @@ class IndexSpace {
   const std::uint64_t id_;
   const BoxList boxes_;              // empty when the set is dense
   std::vector<std::size_t> before_;  // empty, too, or one more entry than boxes_
-  /// Null until it is asked for. Whoever makes it stores it with release; all load it with acquire.
-  mutable std::atomic<const Runs*> runs_{nullptr};
+  MadeOnce<Runs> runs_;
 };
 
 /// "{[0..9], [20..29]}", shortened after a few boxes; for messages.

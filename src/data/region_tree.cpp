@@ -223,6 +223,7 @@ void RegionTree::free_unpinned() {
       free_nodes_[p.pieces()].push_back(p.first_child);
       free_partitions_.push_back(index);
       p.colours = {};
+      p.boxes.reset();
     }
 }
 
@@ -257,6 +258,21 @@ bool RegionTree::is_complete(std::uint32_t index) const {
   const PartitionNode& p = partitions_[index];
   return is_known(p.complete,
                   [&] { return data::is_complete(pieces_of(p), nodes_[p.parent].space); });
+}
+
+std::vector<NumberedBox> RegionTree::owners_of(std::uint32_t index, const Box& box) const {
+  const PartitionNode& p = partitions_[index];
+  if (box.empty()) return {};
+  const PieceBoxes& of_pieces =
+      p.boxes.get([&] { return std::make_unique<PieceBoxes>(pieces_of(p)); });
+  std::vector<const NumberedBox*> found;
+  of_pieces.index.find(box, [&](const NumberedBox& each) { found.push_back(&each); });
+  std::ranges::sort(found);  // as they stand: nothing may depend on the order of a search
+  std::vector<NumberedBox> owners;
+  owners.reserve(found.size());
+  for (const NumberedBox* each : found)
+    owners.push_back({intersection(each->box, box), each->number});
+  return owners;
 }
 
 bool RegionTree::is_within(std::uint32_t inner, std::uint32_t outer) const {

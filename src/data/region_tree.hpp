@@ -36,8 +36,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/made_once.hpp"
 #include "base/stable_vector.hpp"
 #include "base/sure_memory.hpp"
+#include "data/box_index.hpp"
 #include "data/index_space.hpp"
 #include "refrain/field.hpp"
 #include "refrain/region.hpp"
@@ -66,6 +68,14 @@ struct RegionNode {
 /// What is known of a property that is computed when first asked for.
 enum class Known : std::uint8_t { not_yet, no, yes };
 
+/// The boxes of a partition's pieces, by their rank, and an index of them.
+struct PieceBoxes {
+  explicit PieceBoxes(const std::vector<IndexSpaceRef>& pieces)
+      : boxes(numbered_boxes(pieces)), index(index_of(boxes)) {}
+  const std::vector<NumberedBox> boxes;
+  const BoxIndex<const NumberedBox> index;
+};
+
 /// A partition of the region `parent`; its pieces are the nodes first_child .. first_child + colours - 1.
 struct PartitionNode {
   std::uint32_t parent = 0;
@@ -81,13 +91,14 @@ struct PartitionNode {
   std::atomic<std::uint32_t> generation{0};  ///< 0: not alive
   // Any thread may compute these; all get the same answer.
   mutable std::atomic<Known> disjoint{Known::not_yet}, complete{Known::not_yet};
+  MadeOnce<PieceBoxes> boxes;
 
   [[nodiscard]] std::uint32_t pieces() const {
     return static_cast<std::uint32_t>(colours->volume());
   }
 };
 
-class RegionTree {
+class alignas(64) RegionTree {
  public:
   static constexpr std::size_t max_dormant_partitions = 64;
   static constexpr std::size_t max_dormant_pieces = std::size_t{1} << 18;
@@ -161,6 +172,8 @@ class RegionTree {
   // Any thread; computed when first asked for.
   [[nodiscard]] bool is_disjoint(std::uint32_t partition) const;
   [[nodiscard]] bool is_complete(std::uint32_t partition) const;
+  /// What pieces have of a box: by their rank, then in the order of their boxes.
+  [[nodiscard]] std::vector<NumberedBox> owners_of(std::uint32_t partition, const Box& box) const;
 
   /// The tree and node as a handle; of something dormant, a handle that is dead.
   [[nodiscard]] AnyRegion handle(std::uint32_t node) const;

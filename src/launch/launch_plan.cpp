@@ -129,6 +129,12 @@ void fail_argument(std::size_t asked, std::size_t arguments) {
       arguments));
 }
 
+void fail_field(std::size_t asked, std::size_t fields) {
+  throw UsageError(fmt::format(
+      "a task's body asks for field {} of a FieldList, but it was launched with {} of them", asked,
+      fields));
+}
+
 void fail_origin(const ArgumentInfo* info, std::size_t value_size, Coord stride) {
   throw UsageError(fmt::format(
       "{}: origin() wants values side by side, and these, of {} bytes each, are {} bytes apart; "
@@ -159,14 +165,21 @@ void fail_row(const ArgumentInfo* info, const Point<3>& p, std::size_t count) {
       info != nullptr ? name_of(*info) : "a task's argument", count, p[0], p[1], p[2]));
 }
 
-std::byte* compact_address(const Placement& placement, const Point<3>& p) {
-  const data::IndexSpace& points = *placement.compact;
+std::size_t compact_position(const data::IndexSpace& points, const Point<3>& p) {
   const std::optional<std::size_t> position = points.rank_by_boxes(p);
   if (!position) [[unlikely]]
     throw UsageError(
-        fmt::format("access to point {} outside of the points that a compact instance has room for",
+        fmt::format("access to point {} outside of the points that compact values have room for",
                     data::to_string(p, points.dim())));
-  return placement.zero + *position * static_cast<std::size_t>(placement.stride[points.dim() - 1]);
+  return *position;
+}
+
+const RunIndex* compact_runs(const data::IndexSpace& points) { return points.runs(); }
+
+std::byte* compact_address(const Placement& placement, const Point<3>& p) {
+  const data::IndexSpace& points = *placement.compact;
+  return placement.zero +
+         compact_position(points, p) * static_cast<std::size_t>(placement.stride[points.dim() - 1]);
 }
 
 void check_accessor(const ArgumentInfo& info, Privilege privilege, const ValueType& type, int dim) {

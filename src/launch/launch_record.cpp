@@ -405,8 +405,9 @@ class RunningTask final : public detail::ContextSource, public detail::Waiter {
     analysis::FoldPayload** fold = payload_.folds(plan);
     for (std::size_t i = 0; i < planned.size(); ++i) {
       if (planned[i].privilege != Privilege::reduce) continue;
-      const auto made =
-          std::make_shared<detail::Accumulator>(*plan.requirements[i].op, *planned[i].points);
+      const auto made = std::make_shared<detail::Accumulator>(
+          *plan.requirements[i].op, *planned[i].points,
+          plan.own.mappings[planned[i].mapping].layout.sparse);
       payload_.arguments()[i].accumulator = made.get();
       for (analysis::FoldPayload* each = *fold++; each != nullptr; each = each->next)
         each->accumulator = made;

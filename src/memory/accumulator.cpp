@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "data/layout.hpp"
+
 namespace refrain::detail {
 
 /// The memory of accumulators, recycled between tasks: chunks of 4 KiB, and tables of pointers to chunks. Tables come
@@ -126,17 +128,20 @@ Placement affine_in(const Placement& compact, const data::Box& box, std::size_t 
   return affine;
 }
 
-Accumulator::Accumulator(const ReductionOp& op, const data::IndexSpace& points)
+Accumulator::Accumulator(const ReductionOp& op, const data::IndexSpace& points, Sparse sparse)
     : initialise_(op.initialise),
       fold_(op.fold),
       value_size_(op.type->size),
       shift_(accumulator_chunk_shift(op.type->size)),
       row_(points.dim() - 1),
-      bounds_(points.bounds()) {
+      bounds_(points.bounds()),
+      compact_(data::is_compact(points, sparse) ? &points : nullptr) {
   for (int d = 0; d < 3; ++d) {
     extent_[d] = points.empty() ? 0 : static_cast<std::size_t>(bounds_.hi[d] - bounds_.lo[d] + 1);
-    if (__builtin_mul_overflow(volume_, extent_[d], &volume_)) throw std::bad_alloc();
+    if (compact_ == nullptr && __builtin_mul_overflow(volume_, extent_[d], &volume_))
+      throw std::bad_alloc();
   }
+  if (compact_ != nullptr) volume_ = points.volume();
   entries_ = (volume_ >> shift_) + 1;
   table_ = entries_ <= inline_entries ? inline_table_ : Pool::shared().take_table(entries_);
   live.fetch_add(1, std::memory_order_relaxed);
@@ -247,6 +252,7 @@ void Accumulator::free_chunk(std::byte* chunk) {
 }
 
 std::size_t Accumulator::index_of(const data::BoxPoint& p) const {
+  if (compact_ != nullptr) return *compact_->rank_by_boxes(p);
   std::size_t index = 0;
   for (int d = 0; d < 3; ++d)
     index = index * extent_[d] + static_cast<std::size_t>(p[d] - bounds_.lo[d]);
@@ -255,11 +261,44 @@ std::size_t Accumulator::index_of(const data::BoxPoint& p) const {
 
 data::BoxPoint Accumulator::point_at(std::size_t index) const {
   data::BoxPoint p;
+  if (compact_ != nullptr) {
+    compact_->for_each_row(index, 1,
+                           [&](const data::BoxPoint& at, std::size_t, std::size_t) { p = at; });
+    return p;
+  }
   for (int d = 2; d >= 0; --d) {
     p[d] = bounds_.lo[d] + static_cast<Coord>(index % extent_[d]);
     index /= extent_[d];
   }
   return p;
+}
+
+data::Box Accumulator::row_of(const data::BoxPoint& start, std::size_t count) const {
+  data::Box row{start, start};
+  row.hi[row_] += static_cast<Coord>(count) - 1;
+  return row;
+}
+
+/// Calls f(index, values before it, count) for the positions of a row of points, which lie in one chunk each time.
+template <class F>
+void Accumulator::for_each_stretch(const data::BoxPoint& start, std::size_t count,
+                                   const F& f) const {
+  const auto chunk_by_chunk = [&](std::size_t index, std::size_t done, std::size_t left) {
+    while (left > 0) {
+      const std::size_t n = std::min(left, left_in_chunk(index));
+      f(index, done, n);
+      done += n;
+      index += n;
+      left -= n;
+    }
+  };
+  if (compact_ == nullptr) return chunk_by_chunk(index_of(start), 0, count);
+  const data::Box row = row_of(start, count);
+  compact_->for_each_meeting(row, [&](const data::Box& box, std::size_t) {
+    const data::Box part = intersection(box, row);
+    chunk_by_chunk(index_of(part.lo), static_cast<std::size_t>(part.lo[row_] - start[row_]),
+                   static_cast<std::size_t>(part.hi[row_] - part.lo[row_] + 1));
+  });
 }
 
 void Accumulator::fold_into(const data::IndexSpace& points, const Placement& target, bool shared) {
@@ -270,8 +309,7 @@ void Accumulator::fold_into(const data::IndexSpace& points, const Placement& tar
   };
   fold_points(points, [&](const data::BoxPoint& start, const std::byte* values, std::size_t count) {
     if (target.compact == nullptr) return fold_row(start, target, values, count);
-    data::Box row{start, start};
-    row.hi[row_] += static_cast<Coord>(count) - 1;
+    const data::Box row = row_of(start, count);
     target.compact->for_each_meeting(row, [&](const data::Box& rectangle, std::size_t before) {
       const data::Box part = intersection(rectangle, row);
       fold_row(part.lo, affine_in(target, rectangle, before),
@@ -283,16 +321,11 @@ void Accumulator::fold_into(const data::IndexSpace& points, const Placement& tar
 
 void Accumulator::fold_into(const data::IndexSpace& points, Accumulator& target, bool shared) {
   fold_points(points, [&](const data::BoxPoint& start, const std::byte* values, std::size_t count) {
-    std::size_t index = target.index_of(start);
-    if (count == 1 && !shared) return target.contribute(index, values);
-    while (count > 0) {
-      const std::size_t n = std::min(count, target.left_in_chunk(index));
+    if (count == 1 && !shared) return target.contribute(target.index_of(start), values);
+    target.for_each_stretch(start, count, [&](std::size_t index, std::size_t done, std::size_t n) {
       fold_values(static_cast<std::byte*>(target.slot(index)),
-                  static_cast<std::ptrdiff_t>(value_size_), values, n, shared);
-      values += n * value_size_;
-      index += n;
-      count -= n;
-    }
+                  static_cast<std::ptrdiff_t>(value_size_), values + done * value_size_, n, shared);
+    });
   });
 }
 
@@ -315,14 +348,10 @@ void Accumulator::unpack(const data::IndexSpace& points, const std::byte* bytes)
     data::BoxPoint p = box.lo;
     const auto row = static_cast<std::size_t>(box.hi[row_] - box.lo[row_] + 1);
     do {
-      std::size_t index = index_of(p), left = row;
-      while (left > 0) {
-        const std::size_t n = std::min(left, left_in_chunk(index));
-        std::memcpy(slot(index), bytes, n * value_size_);
-        bytes += n * value_size_;
-        index += n;
-        left -= n;
-      }
+      for_each_stretch(p, row, [&](std::size_t index, std::size_t done, std::size_t n) {
+        std::memcpy(slot(index), bytes + done * value_size_, n * value_size_);
+      });
+      bytes += row * value_size_;
       p[row_] = box.hi[row_] + 1;
     } while (move_into(box, p));
   }
@@ -332,7 +361,9 @@ void Accumulator::unpack(const data::IndexSpace& points, const std::byte* bytes)
 template <class To>
 void Accumulator::fold_points(const data::IndexSpace& points, const To& to) {
   sort_touched();
-  for (const data::Box& box : points.boxes()) fold_box(box, to);
+  if (compact_ != nullptr) fold_compact(points, to);
+  else
+    for (const data::Box& box : points.boxes()) fold_box(box, to);
   // What was kept one by one. A point is folded once, so their order does not matter.
   for (const auto& [chunk, few] : few_)
     for (std::size_t i = 0; i < few.positions.size(); ++i) {
@@ -359,6 +390,27 @@ void Accumulator::fold_box(const data::Box& box, const To& to) const {
       p = point_at(*next << shift_);
     }
   } while (move_into(box, p));
+}
+
+// Chunk by chunk: which points they have says the set.
+template <class To>
+void Accumulator::fold_compact(const data::IndexSpace& points, const To& to) const {
+  for (const std::size_t chunk : touched_) {
+    const std::size_t first = chunk << shift_;
+    const std::size_t count = std::min(std::size_t{1} << shift_, volume_ - first);
+    compact_->for_each_row(
+        first, count, [&](const data::BoxPoint& start, std::size_t index, std::size_t n) {
+          const std::byte* values = table_[chunk] + (index - first) * value_size_;
+          if (&points == compact_.get()) return to(start, values, n);
+          const data::Box row = row_of(start, n);
+          points.for_each_meeting(row, [&](const data::Box& box, std::size_t) {
+            const data::Box part = intersection(box, row);
+            to(part.lo,
+               values + static_cast<std::size_t>(part.lo[row_] - start[row_]) * value_size_,
+               static_cast<std::size_t>(part.hi[row_] - part.lo[row_] + 1));
+          });
+        });
+  }
 }
 
 /// Moves p on to the next point of the box, in row-major order, if it is none; false when there is none.
@@ -403,6 +455,9 @@ void* accumulator_slot(Accumulator& accumulator, std::size_t index) {
   return accumulator.slot(index);
 }
 std::byte** accumulator_chunks(Accumulator& accumulator) { return accumulator.chunks(); }
+const data::IndexSpace* accumulator_points(const Accumulator& accumulator) {
+  return accumulator.compact();
+}
 void accumulator_contribute(Accumulator& accumulator, std::size_t index, const void* value) {
   accumulator.contribute(index, value);
 }

@@ -2,7 +2,8 @@
 // An accumulator: what one reducing task contributes to one argument, point by point, each starting at
 // the operator's identity; folded into the region when the task's turn has come.
 //
-// It covers the bounding box of the argument's points in row-major order, in chunks of up to 512 values.
+// It covers the bounding box of the argument's points in row-major order, or where these are scattered (by the rule
+// of instances, data/layout.hpp) the points alone, box after box: in chunks of up to 512 values.
 // A chunk is made (and set to the identity) when the task has touched several of its points, or two side by
 // side; until then its values are kept one by one. When most chunks have turned out
 // to be wanted, they are made at once; in a small region always. Folding goes through what was touched
@@ -27,6 +28,7 @@
 
 #include "data/index_space.hpp"
 #include "refrain/accessor.hpp"
+#include "refrain/mapper.hpp"
 #include "refrain/reduction.hpp"
 
 namespace refrain::detail {
@@ -39,13 +41,14 @@ Placement affine_in(const Placement& compact, const data::Box& box, std::size_t 
 
 class Accumulator {
  public:
-  /// For contributions to any of `points`. Keeps no reference to either.
-  Accumulator(const ReductionOp& op, const data::IndexSpace& points);
+  /// For contributions to any of `points`.
+  Accumulator(const ReductionOp& op, const data::IndexSpace& points,
+              Sparse sparse = Sparse::by_density);
   ~Accumulator();
   Accumulator(const Accumulator&) = delete;
   Accumulator& operator=(const Accumulator&) = delete;
 
-  /// The value at a row-major position of the bounding box.
+  /// The value at a position.
   [[nodiscard]] void* slot(std::size_t index);
 
   /// Folds the contributions to `points`, some or all of the points it was made for, into a
@@ -62,6 +65,8 @@ class Accumulator {
 
   /// The chunks by position, null where nothing was touched; for accumulator_slot in accessors.
   [[nodiscard]] std::byte** chunks() { return table_; }
+  /// Null, or positions are those of these points, box after box.
+  [[nodiscard]] const data::IndexSpace* compact() const { return compact_.get(); }
   /// Folds a value in where there may be no chunk.
   void contribute(std::size_t index, const void* value);
 
@@ -88,6 +93,7 @@ class Accumulator {
 
   [[nodiscard]] std::size_t index_of(const data::BoxPoint& p) const;
   [[nodiscard]] data::BoxPoint point_at(std::size_t index) const;
+  [[nodiscard]] data::Box row_of(const data::BoxPoint& start, std::size_t count) const;
   [[nodiscard]] std::size_t left_in_chunk(std::size_t index) const {
     const std::size_t chunk = std::size_t{1} << shift_;
     return chunk - (index & (chunk - 1));
@@ -102,6 +108,10 @@ class Accumulator {
   void fold_points(const data::IndexSpace& points, const To& to);
   template <class To>
   void fold_box(const data::Box& box, const To& to) const;
+  template <class To>
+  void fold_compact(const data::IndexSpace& points, const To& to) const;
+  template <class F>
+  void for_each_stretch(const data::BoxPoint& start, std::size_t count, const F& f) const;
   void sort_touched();
   void fold_values(std::byte* values, std::ptrdiff_t stride, const std::byte* contributions,
                    std::size_t count, bool shared) const;
@@ -112,8 +122,9 @@ class Accumulator {
   const int shift_;  // a chunk holds 2^shift_ values
   const int row_;    // the dimension along which positions follow each other
   const data::Box bounds_;
+  const data::IndexSpaceRef compact_;
   std::size_t extent_[3];
-  std::size_t volume_ = 1;  // of the bounding box
+  std::size_t volume_ = 1;  // how many positions there are
   std::size_t entries_;     // of the table
   std::byte** table_;
   std::byte* inline_table_[inline_entries] = {};

@@ -72,13 +72,40 @@ TEST_P(Compact, PointsFarApart) {
   });
 }
 
-// Contributions have a table for the box around the points, so this box is smaller.
+// Contributions take room for the points alone, too, and children fold theirs into their parent's.
 TEST_P(Compact, Contributions) {
+  static const Task add_by_children{"add_by_children", [](Context& ctx, Reduce<Sum, Coord> x) {
+                                      ctx.launch(add_to, 3, ctx.blocks(x.region(), 3)[number]);
+                                      ctx.launch(add_to, x.region()[number]);
+                                      for (auto p : x.domain()) x.reduce(p, 1);
+                                    }};
   run([](Context& ctx) {
-    const auto cells = ctx.region(scattered(300, 30'000'000), number);
-    ctx.launch(add_to, 7, ctx.blocks(cells, 7)[number]);
-    ctx.launch(add_to, cells[number]);
-    EXPECT_EQ(ctx.launch(sum_of, cells[number]).get(), 300 * 3 * 2);
+    const auto cells = ctx.region(scattered(300), number);
+    const auto pieces = ctx.blocks(cells, 7);
+    ctx.launch(set_number, cells[number]);
+    const Coord before = ctx.launch(sum_of, cells[number]).get();
+    for (int round = 0; round < 4; ++round) {
+      ctx.launch(add_to, 7, pieces[number]);
+      ctx.launch(add_to, cells[number]);
+      ctx.launch(add_by_children, cells[number]);
+    }
+    EXPECT_EQ(ctx.launch(sum_of, cells[number]).get(), before + 4 * 300 * 3 * 5);
+  });
+}
+
+TEST_P(Compact, ContributionsInTwoDimensions) {
+  static const Task add_here{"add_here", [](Reduce<Sum, Coord, 2> x) {
+                               for (auto p : x.domain()) x[p] += p[1] % 100;
+                             }};
+  run([](Context& ctx) {
+    std::vector<Rect2> rects;
+    for (Coord i = 0; i < 30; ++i)
+      rects.push_back({{i * 1'000'000, i}, {i * 1'000'000 + 2, i + 2}});
+    const auto cells = ctx.region(IndexSpace<2>(rects), number);
+    ctx.launch(add_here, 5, ctx.blocks(cells, {5, 1})[number]);
+    ctx.launch(add_here, cells[number]);
+    const auto all = ctx.access<Read>(cells[number]);
+    for (auto p : all.domain()) ASSERT_EQ(all[p], 2 * (p[1] % 100));
   });
 }
 

@@ -76,6 +76,44 @@ TEST_P(Launches, SeveralFieldsOfOneArgument) {
   });
 }
 
+TEST_P(Launches, ListsOfFields) {
+  const Task mix{"mix", [](FieldList<ReadWrite<Coord>> sums, Read<double> x, Coord factor,
+                           const FieldList<Read<Coord>>& terms) {
+                   for (const auto sum : sums)
+                     for (auto p : sum.domain())
+                       for (std::size_t k = 0; k < terms.size(); ++k)
+                         sum[p] += factor * terms[k][p] + static_cast<Coord>(x[p]);
+                   return sums.size() * 100 + terms.size();
+                 }};
+  // As a program does that reads how many there are from its input: their names do not outlive the loop.
+  std::vector<Field<Coord>> sums, terms;
+  for (int k = 0; k < 9; ++k) {
+    terms.emplace_back("term " + std::to_string(k));
+    sums.emplace_back(std::string("a sum with a long name, number ") + std::to_string(k));
+  }
+  run([&](Context& ctx) {
+    auto cells = ctx.region(Rect1{0, 7}, real, sums);
+    auto others = ctx.region(Rect1{0, 7}, terms);
+    auto blocks = ctx.blocks(cells, 4);
+    auto other_blocks = ctx.blocks(others, 4);
+    ctx.fill(cells, real, 1.0);
+    for (std::size_t k = 0; k < terms.size(); ++k)
+      ctx.fill(others, terms[k], static_cast<Coord>(k));
+    for (int round = 0; round < 6; ++round)
+      EXPECT_EQ(ctx.launch(mix, 4, blocks[sums], blocks[real], 2, other_blocks.at(shift(0))[terms])
+                    .get(3),
+                909u);
+    const std::vector<Field<Coord>> few{terms[1], terms[4]};
+    EXPECT_EQ(ctx.launch(mix, cells[sums], cells[real], 1, others[few]).get(), 902u);
+    EXPECT_EQ(
+        ctx.launch(mix, cells[std::vector<Field<Coord>>{}], cells[real], 1, others[few]).get(), 2u);
+    const Coord expected = 6 * (2 * 36 + 9) + 5 + 2;
+    EXPECT_EQ(ctx.access<Read>(cells[sums[8]])[7], expected);
+    EXPECT_EQ(ctx.access<Read>(cells[Field<Coord>("a sum with a long name, number 0")])[0],
+              expected);
+  });
+}
+
 TEST_P(Launches, TwentyArguments) {
   const Task add{"add", [](int a, int b, int c, int d, int e, int f, int g, int h, int i, int j,
                            int k, int l, int m, int n, int o, int p, int q, int r, int s, int t) {

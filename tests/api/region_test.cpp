@@ -219,6 +219,58 @@ TEST_P(Regions, PiecesMayBeRectangles) {
   });
 }
 
+// Bodies ask which neighbours their ghosts are of. Beside the pieces, point by point, whatever they overlap.
+TEST_P(Regions, BodiesFindTheOwnersOfRectangles) {
+  run([](Context& ctx) {
+    test::Random random(7);
+    auto cells = ctx.region(Rect2{{0, 0}, {11, 11}}, number);
+    std::vector<IndexSpace<2>> pieces;
+    for (int piece = 0; piece < 6; ++piece) {
+      std::vector<Point2> points;
+      for (int i = 0; i < 20; ++i)
+        points.push_back({Coord(random.below(12)), Coord(random.below(12))});
+      pieces.emplace_back(points);
+    }
+    pieces.emplace_back(Rect2{});
+    const Partition<2> scattered = ctx.partition(cells, pieces);
+    const Partition<2> tiles = ctx.blocks(cells, {2, 3});
+    const Task find{"find", [](Read<Coord, 2> ghosts, Partition<2> scattered, Partition<2> tiles) {
+                      Coord points = 0;
+                      for (std::size_t i = 0; i < ghosts.domain().rect_count(); ++i) {
+                        const Rect2 rect = ghosts.domain().rect(i);
+                        for (const auto& [colour, part] : scattered.owners_of(rect)) {
+                          EXPECT_FALSE(part.empty());
+                          for (auto p : Domain<2>(part)) {
+                            EXPECT_TRUE(rect.contains(p));
+                            EXPECT_TRUE(scattered(colour).domain().contains(p));
+                            ++points;
+                          }
+                        }
+                        Coord shared = 0;
+                        for (const auto& [colour, part] : tiles.owners_of<2>(rect)) {
+                          EXPECT_EQ(part, intersection(part, tiles(colour).domain().bounds()));
+                          shared += static_cast<Coord>(part.volume());
+                        }
+                        EXPECT_EQ(shared, static_cast<Coord>(rect.volume()));
+                      }
+                      return points;
+                    }};
+    const auto found = ctx.launch(find, 7, scattered[number], scattered, tiles);
+    for (Coord piece = 0; piece < 7; ++piece) {
+      Coord expected = 0;
+      for (Coord other = 0; other < 7; ++other)
+        for (auto p : scattered(piece).domain()) expected += scattered(other).domain().contains(p);
+      EXPECT_EQ(found.get(piece), expected);
+    }
+    EXPECT_TRUE(scattered.owners_of(Rect2{}).empty());
+    const auto corner = tiles.owners_of<2>({{5, 3}, {6, 4}});
+    EXPECT_EQ(corner, (std::vector<Owner<2, 2>>{{{0, 0}, {{5, 3}, {5, 3}}},
+                                                {{0, 1}, {{5, 4}, {5, 4}}},
+                                                {{1, 0}, {{6, 3}, {6, 3}}},
+                                                {{1, 1}, {{6, 4}, {6, 4}}}}));
+  });
+}
+
 TEST_P(Regions, CountersReturnToZero) {
   const std::uint64_t futures_before = Runtime(options()).counters().futures_alive;
   Runtime runtime(options());

@@ -72,6 +72,23 @@ TEST(DocsLaunch, SeveralFields) {
   });
 }
 
+TEST(DocsLaunch, ListsOfFields) {
+  run([](Context& ctx) {
+    const int number = 12;
+    std::vector<Field<double>> species;
+    for (int k = 0; k < number; ++k) species.emplace_back("species " + std::to_string(k));
+    auto cells = ctx.region(Rect1{0, 79}, Cell::value, species);
+    auto blocks = ctx.blocks(cells, 8);
+    const Task react{"react", [](FieldList<ReadWrite<double>> species, Read<double> heat) {
+      for (const auto x : species)
+        for (auto p : x.domain()) x[p] += heat[p];
+    }};
+    ctx.fill(cells, Cell::value, 0.5);
+    ctx.launch(react, 8, blocks[species], blocks[Cell::value]);
+    EXPECT_EQ(ctx.access<Read>(cells[species[11]])[42], 0.5);
+  });
+}
+
 TEST(DocsLaunch, PureProjections) {
   run([](Context& ctx) {
     auto cells = ctx.region(Rect1{0, 79}, Cell::value, Cell::next);

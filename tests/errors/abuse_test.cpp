@@ -155,6 +155,27 @@ TEST(AbuseErrors, OriginOfValuesThatLieApart) {
   }
 }
 
+TEST(AbuseErrors, FieldsBeyondTheLastOfAList) {
+  const Task third{"third", [](FieldList<Read<double>> list) { return list[2].domain().volume(); }};
+  static constexpr Field<double> charge{"charge"};
+  expect_error<TaskFailed>(small_machine(),
+                           {"'third'", "asks for field 2 of a FieldList", "2 of them"},
+                           [&](Context& context) {
+                             auto cells = context.region(Rect1{0, 3}, mass, charge);
+                             const std::vector<Field<double>> both{mass, charge};
+                             static_cast<void>(context.launch(third, cells[both]).get());
+                           });
+}
+
+TEST(AbuseErrors, OwnersInADestroyedPartition) {
+  expect_error<UsageError>(small_machine(), {"owners_of", "was destroyed"}, [&](Context& context) {
+    auto cells = context.region(Rect1{0, 3}, mass);
+    auto halves = context.blocks(cells, 2);
+    context.destroy(halves);
+    static_cast<void>(halves.owners_of({0, 1}));
+  });
+}
+
 TEST(AbuseErrors, AttachedMemoryThatIsToBeCompact) {
   class Compact final : public Mapper {
    public:

@@ -103,14 +103,16 @@ std::vector<T> packed(const std::map<BoxPoint, T>& contributions, const IndexSpa
 template <class Op, class T>
 void check(const IndexSpaceRef& points, const IndexSpaceRef& into, data::RandomSets& random,
            std::size_t contributions) {
-  Accumulator accumulator(reduction_op<Op, T>, *points);
+  const auto sparse = [&] { return static_cast<Sparse>(random.number(0, 2)); };
+  Accumulator accumulator(reduction_op<Op, T>, *points, sparse());
   const bool slots = random.number(0, 1) == 0;
   std::map<BoxPoint, T> dense;
   for (std::size_t i = 0; i < contributions; ++i) {
     const BoxPoint p = points->nth(
         static_cast<std::size_t>(random.number(0, static_cast<Coord>(points->volume()) - 1)));
     const T value = value_of<T>(static_cast<std::uint64_t>(random.number(0, 1 << 20)));
-    const std::size_t index = index_in(points->bounds(), p);
+    const std::size_t index = accumulator.compact() != nullptr ? *points->rank_by_boxes(p)
+                                                               : index_in(points->bounds(), p);
     if (slots && random.number(0, 1) == 0) {
       T& slot = *static_cast<T*>(accumulator.slot(index));
       slot = Op::fold(slot, value);
@@ -131,9 +133,12 @@ void check(const IndexSpaceRef& points, const IndexSpaceRef& into, data::RandomS
   std::vector<T> message(into->volume());
   accumulator.pack(*into, reinterpret_cast<std::byte*>(message.data()));
   ASSERT_EQ(message, (packed<Op, T>(dense, into)));
-  Accumulator received(reduction_op<Op, T>, *into);
+  Accumulator received(reduction_op<Op, T>, *into, sparse());
   received.unpack(*into, reinterpret_cast<const std::byte*>(message.data()));
-  (random.number(0, 1) == 0 ? accumulator : received).fold_into(*into, field.placement());
+  Accumulator parent(reduction_op<Op, T>, *points, sparse());
+  accumulator.fold_into(*into, parent, random.number(0, 1) == 0);
+  Accumulator* const folded[] = {&accumulator, &received, &parent};
+  folded[random.number(0, 2)]->fold_into(*into, field.placement());
   ASSERT_EQ(std::memcmp(field.values.data(), expected.values.data(), field.layout.bytes), 0);
 }
 
@@ -190,7 +195,7 @@ TEST(Accumulator, PacksScatteredValuesOfManyBoxes) {
   Accumulator accumulator(reduction_op<Sum, double>, *points);
   for (Coord i = 0; i < count; ++i) {
     const auto value = static_cast<double>(i);
-    accumulator.contribute(static_cast<std::size_t>(100 * i), &value);
+    accumulator.contribute(static_cast<std::size_t>(i), &value);
   }
   std::vector<double> message(count);
   accumulator.pack(*points, reinterpret_cast<std::byte*>(message.data()));
@@ -231,6 +236,18 @@ TEST(Accumulator, PaysForWhatIsTouchedAlsoWhereItIsScattered) {
   EXPECT_LT(bytes_for(values / 100, 100), values / 100 * 8 * 5);
   EXPECT_LT(bytes_for(values / 10'000, 10'000), values / 10'000 * 8 * 50);
   EXPECT_LT(bytes_for(values / 100, 1), values / 100 * 8 * 2);
+}
+
+// A table for the box around them would be larger than all memory.
+TEST(Accumulator, PointsFarApartTakeTheRoomOfTheirValues) {
+  constexpr Coord count = 10'000, apart = 10'000'000'000'000;
+  data::BoxList boxes;
+  for (Coord i = 0; i < count; ++i) boxes.push_back({{apart * i, 0, 0}, {apart * i, 0, 0}});
+  const auto points = IndexSpace::from_boxes(1, std::move(boxes));
+  Accumulator accumulator(reduction_op<Sum, double>, *points);
+  const double one = 1;
+  for (std::size_t i = 0; i < count; ++i) accumulator.contribute(i, &one);
+  EXPECT_LE(accumulator.bytes(), count * 8 + 3 * 4096);
 }
 
 TEST(Accumulator, PaysForWhatIsTouched) {
