@@ -111,8 +111,8 @@ void Analysis::use_relaxed(Edges& edges, Footprint& footprint, Instance& instanc
                            FoldFunction fold) {
   const exec::NodeRef self{&edges.to(), edges.to().seq};
   if (state_log_ != nullptr) [[unlikely]]
-    state_log_->change(StateChange::fold, footprint.sets, instance, edges.to());
-  for (EquivalenceSet* set : instance.field->runs().walk(footprint)) {
+    state_log_->change(StateChange::fold, footprint.all(), instance, edges.to());
+  for (EquivalenceSet* set : walk(footprint, instance)) {
     Use& use = set->at(&instance);
     before(use, StateChange::fold, fold, edges.adder());
     join_group(use, fold, self);
@@ -125,9 +125,8 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
   const auto self = [&edges] { return exec::NodeRef{&edges.to(), edges.to().seq}; };
   if (state_log_ != nullptr) [[unlikely]]
     state_log_->change(privilege == Privilege::read ? StateChange::read : StateChange::write,
-                       footprint.sets, instance, edges.to());
-  SetRuns& runs = instance.field->runs();
-  for (EquivalenceSet* set : runs.walk(footprint)) {
+                       footprint.all(), instance, edges.to());
+  for (EquivalenceSet* set : walk(footprint, instance)) {
     Use& use = set->at(&instance);
     if (privilege == Privilege::read) {
       before_read(use, edges.adder());
@@ -137,8 +136,10 @@ void Analysis::use(Edges& edges, Footprint& footprint, Instance& instance, Privi
       set->only_valid(use);
     }
   }
-  if (footprint.many && privilege != Privilege::read) [[unlikely]]
+  if (footprint.many && privilege != Privilege::read) [[unlikely]] {
+    SetRuns& runs = instance.field->runs();
     runs.written(footprint, instance);
+  }
   if (footprint.sets.empty()) [[unlikely]]
     note_empty_user(instance, self());
 }

@@ -185,7 +185,7 @@ class Analysis {
 
   /// Whether the instance holds the latest values of the whole footprint (rule R1).
   static bool is_valid(const Footprint& footprint, Instance& instance) {
-    for (EquivalenceSet* set : instance.field->runs().walk(footprint))
+    for (EquivalenceSet* set : walk(footprint, instance))
       if (!set->at(&instance).valid) [[unlikely]]
         return false;
     return true;
@@ -265,6 +265,13 @@ class Analysis {
                   Footprint& target, Instance& target_instance, Origin origin);
 
  private:
+  /// SetRuns::walk. Mostly it does not take the field, which is then no line of the cache that a launch has to read.
+  static std::span<EquivalenceSet* const> walk(const Footprint& footprint,
+                                               const Instance& instance) {
+    if (!footprint.many) [[likely]]
+      return footprint.all();
+    return instance.field->runs().walk(footprint);
+  }
   /// Makes the target valid, by a copy of the source; null: by the pending fill.
   void issue_move(FieldState& field, EquivalenceSet& set, Use* source, Use& target,
                   const Origin& origin);

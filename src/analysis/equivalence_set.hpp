@@ -9,9 +9,11 @@
 // Owner: the thread of the context.
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -54,13 +56,14 @@ struct RecorderNote {
   std::uint32_t index = 0;
 };
 
-struct EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<const FillValue>> {
+struct alignas(64) EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<const FillValue>> {
   std::uint32_t number = 0;  ///< in order of creation within the field
   /// Number of the equivalence set whose state it took over when it was made.
   std::uint32_t cut_from = 0;
-  Part part = 0;                       ///< its points; its place among the sets of the field
-  data::IndexSpaceRef points;          ///< once asked for (FieldState::points_of)
-  std::vector<Footprint*> footprints;  ///< the regions that contain it
+  Part part = 0;               ///< its points; its place among the sets of the field
+  data::IndexSpaceRef points;  ///< once asked for (FieldState::points_of)
+  /// The regions that contain it. Those of a mesh are mostly in two partitions.
+  boost::container::small_vector<Footprint*, 2> footprints;
   RecorderNote recorded;
 
   void copy_state(const EquivalenceSet& other) { SetState::operator=(other); }
@@ -68,18 +71,19 @@ struct EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<const FillValue>
 
 /// The equivalence sets of one region, for one field. Exact while it is not dormant: splitting an equivalence set
 /// updates the footprints that contain it.
-struct Footprint
+struct alignas(64) Footprint
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
   explicit Footprint(data::IndexSpaceRef set) : points(std::move(set)) {}
 
   /// Unused for long: it tells no equivalence sets apart, and is in no list of those that are awake.
   [[nodiscard]] bool dormant() const { return !is_linked(); }
+  [[nodiscard]] std::span<EquivalenceSet* const> all() const { return {sets.data(), sets.size()}; }
 
   data::IndexSpaceRef points;
-  std::vector<EquivalenceSet*> sets;  ///< none while it is dormant
-  std::uint32_t used = 0;             ///< FieldState::tidied_ when it was last asked for
-  bool passing = false;               ///< the set is no region of the field's tree
-  bool many = false;                  ///< sets, or its field has runs (analysis/set_runs.hpp)
+  boost::container::small_vector<EquivalenceSet*, 1> sets;  ///< none while it is dormant
+  std::uint32_t used = 0;  ///< FieldState::tidied_ when it was last asked for
+  bool passing = false;    ///< the set is no region of the field's tree
+  bool many = false;       ///< sets, or its field has runs (analysis/set_runs.hpp)
   /// While the field has runs: the first and last positions of its sets.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> intervals;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/functional/hash.hpp>
+#include <numeric>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -49,18 +50,6 @@ EquivalenceSet& FieldState::add_set() {
   return set;
 }
 
-std::vector<EquivalenceSet*> FieldState::all_sets() const {
-  std::vector<EquivalenceSet*> sets(sets_.size());
-  std::ranges::transform(sets_, sets.begin(), [](const auto& set) { return set.get(); });
-  return sets;
-}
-
-std::vector<EquivalenceSet*> FieldState::sets_of(const SubdivisionView::Parts& parts) const {
-  std::vector<EquivalenceSet*> sets(parts.size());
-  std::ranges::transform(parts, sets.begin(), [this](Part part) { return sets_[part].get(); });
-  return sets;
-}
-
 const data::IndexSpaceRef& FieldState::points_of(EquivalenceSet& set) const {
   if (!set.points) set.points = subdivision_.points_of(set.part);
   return set.points;
@@ -83,12 +72,22 @@ void FieldState::split(EquivalenceSet& set) {
 
 std::vector<EquivalenceSet*> FieldState::sets_meeting(const data::IndexSpaceRef& points) {
   runs_.end();
-  return points == space() ? all_sets() : sets_of(subdivision_.meeting(points));
+  const SubdivisionView::Parts parts =
+      points == space() ? all_parts() : subdivision_.meeting(points);
+  std::vector<EquivalenceSet*> sets(parts.size());
+  std::ranges::transform(parts, sets.begin(), [this](Part part) { return sets_[part].get(); });
+  return sets;
+}
+
+SubdivisionView::Parts FieldState::all_parts() const {
+  SubdivisionView::Parts parts(sets_.size());
+  std::iota(parts.begin(), parts.end(), Part{0});
+  return parts;
 }
 
 // Splits the equivalence sets that a set covers in part; returns those that it covers then.
-std::vector<EquivalenceSet*> FieldState::cut_out(const data::IndexSpaceRef& points) {
-  return points == space() ? all_sets() : sets_of(cut_out(Subdivision::Sets(&points, 1)).front());
+SubdivisionView::Parts FieldState::cut_out(const data::IndexSpaceRef& points) {
+  return points == space() ? all_parts() : cut_out(Subdivision::Sets(&points, 1)).front();
 }
 
 std::vector<SubdivisionView::Parts> FieldState::cut_out(Subdivision::Sets sets) {
@@ -100,9 +99,10 @@ std::vector<SubdivisionView::Parts> FieldState::cut_out(Subdivision::Sets sets) 
 }
 
 // The equivalence sets that its points are now.
-void FieldState::name_sets(Footprint& footprint, std::vector<EquivalenceSet*> sets) {
+void FieldState::name_sets(Footprint& footprint, const SubdivisionView::Parts& parts) {
   runs_.end();
-  footprint.sets = std::move(sets);
+  footprint.sets.reserve(parts.size());
+  for (const Part part : parts) footprint.sets.push_back(sets_[part].get());
   footprint.many = footprint.sets.size() >= SetRuns::least_many;
   for (EquivalenceSet* set : footprint.sets) set->footprints.push_back(&footprint);
   entries_ += footprint.sets.size();
@@ -111,7 +111,8 @@ void FieldState::name_sets(Footprint& footprint, std::vector<EquivalenceSet*> se
 }
 
 void FieldState::leave_sets(Footprint& footprint) {
-  for (EquivalenceSet* set : footprint.sets) std::erase(set->footprints, &footprint);
+  for (EquivalenceSet* set : footprint.sets)
+    set->footprints.erase(std::ranges::find(set->footprints, &footprint));
   entries_ -= footprint.sets.size();
   footprint.sets = {};
   footprint.many = false;
@@ -127,17 +128,17 @@ void FieldState::wake(Footprint& footprint) {
 }
 
 Footprint& FieldState::footprint(const data::IndexSpaceRef& points, bool passing) {
-  std::unique_ptr<Footprint>& slot = footprints_[points.get()];
-  if (!slot) {
-    slot = std::make_unique<Footprint>(points);
-    slot->passing = passing;
+  const auto [slot, is_new] = footprints_.try_emplace(points.get(), points);
+  Footprint& footprint = slot->second;
+  if (is_new) {
+    footprint.passing = passing;
     if (passing) ++passing_;
-    name_sets(*slot, cut_out(points));
-    return *slot;
+    name_sets(footprint, cut_out(points));
+    return footprint;
   }
-  if (!passing && std::exchange(slot->passing, false)) --passing_;
-  wake(*slot);
-  return *slot;
+  if (!passing && std::exchange(footprint.passing, false)) --passing_;
+  wake(footprint);
+  return footprint;
 }
 
 void FieldState::add_footprints(std::span<const data::IndexSpaceRef> disjoint) {
@@ -145,26 +146,26 @@ void FieldState::add_footprints(std::span<const data::IndexSpaceRef> disjoint) {
   std::vector<Footprint*> made;
   for (const data::IndexSpaceRef& points : disjoint) {
     if (points == space() || points->empty()) continue;
-    std::unique_ptr<Footprint>& slot = footprints_[points.get()];
-    if (slot) continue;
-    slot = std::make_unique<Footprint>(points);
-    made.push_back(slot.get());
+    const auto [slot, is_new] = footprints_.try_emplace(points.get(), points);
+    if (!is_new) continue;
+    made.push_back(&slot->second);
     missing.push_back(points);
   }
   const std::vector<SubdivisionView::Parts> covered = cut_out(missing);
-  for (std::size_t i = 0; i < made.size(); ++i) name_sets(*made[i], sets_of(covered[i]));
+  for (std::size_t i = 0; i < made.size(); ++i) name_sets(*made[i], covered[i]);
 }
 
 void FieldState::forget_footprints(const std::function<bool(const Footprint&)>& unwanted) {
   runs_.end();
   const std::size_t before = footprints_.size();
-  std::erase_if(footprints_, [&](const auto& entry) {
-    Footprint& footprint = *entry.second;
-    if (!unwanted(footprint)) return false;
+  for (auto next = footprints_.begin(); next != footprints_.end();) {
+    const auto entry = next++;
+    Footprint& footprint = entry->second;
+    if (!unwanted(footprint)) continue;
     if (!footprint.dormant()) leave_sets(footprint);
     if (footprint.passing) --passing_;
-    return true;
-  });
+    footprints_.erase(entry);
+  }
   if (footprints_.size() != before) coalesce();
 }
 
@@ -221,7 +222,11 @@ void FieldState::coalesce() {
   }
   ++next_set_;
   const auto is_gone = [](const auto& set) { return set->part == kGone; };
-  for (Footprint& footprint : awake_) entries_ -= std::erase_if(footprint.sets, is_gone);
+  for (Footprint& footprint : awake_) {
+    const auto gone = std::ranges::remove_if(footprint.sets, is_gone);
+    entries_ -= gone.size();
+    footprint.sets.erase(gone.begin(), gone.end());
+  }
   std::erase_if(sets_, is_gone);
   // Other fields go on with the parts that there were.
   subdivision_ = SubdivisionView(std::make_shared<Subdivision>(space(), parts));
@@ -276,10 +281,10 @@ void FieldState::check_invariants() const {
   REFRAIN_ASSERT(volume == space()->volume() && union_of(sets_) == space(),
                  "equivalence sets are disjoint and cover the field's points");
   for (const auto& [key, footprint] : footprints_) {
-    entries += footprint->sets.size();
-    REFRAIN_ASSERT(footprint->dormant() ? footprint->sets.empty()
-                                        : union_of(footprint->sets) == footprint->points,
-                   "a footprint is the union of its equivalence sets, or dormant");
+    entries += footprint.sets.size();
+    REFRAIN_ASSERT(
+        footprint.dormant() ? footprint.sets.empty() : union_of(footprint.sets) == footprint.points,
+        "a footprint is the union of its equivalence sets, or dormant");
   }
   REFRAIN_ASSERT(entries == entries_, "the sets that footprints name are counted");
 }

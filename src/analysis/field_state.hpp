@@ -34,7 +34,7 @@
 
 namespace refrain::analysis {
 
-class FieldState {
+class alignas(64) FieldState {
  public:
   /// All points start with a pending fill of zero bytes. Other fields may share the subdivision, which begins as one part.
   /// `tree`: the field's tree, for messages.
@@ -131,14 +131,13 @@ class FieldState {
  private:
   static constexpr std::size_t kPassing = 64;
 
-  void name_sets(Footprint& footprint, std::vector<EquivalenceSet*> sets);
+  void name_sets(Footprint& footprint, const SubdivisionView::Parts& parts);
   void leave_sets(Footprint& footprint);
   EquivalenceSet& add_set();
   void split(EquivalenceSet& set);
-  std::vector<EquivalenceSet*> cut_out(const data::IndexSpaceRef& points);
+  [[nodiscard]] SubdivisionView::Parts all_parts() const;
+  SubdivisionView::Parts cut_out(const data::IndexSpaceRef& points);
   std::vector<SubdivisionView::Parts> cut_out(Subdivision::Sets sets);
-  [[nodiscard]] std::vector<EquivalenceSet*> all_sets() const;
-  [[nodiscard]] std::vector<EquivalenceSet*> sets_of(const SubdivisionView::Parts& parts) const;
   void coalesce();
 
   UsedExtent* used_ = nullptr;
@@ -150,7 +149,7 @@ class FieldState {
   std::vector<std::unique_ptr<EquivalenceSet>> sets_;  ///< of its parts, in order of creation
   std::uint32_t next_set_ = 0;
   /// By points.
-  std::unordered_map<const data::IndexSpace*, std::unique_ptr<Footprint>> footprints_;
+  std::unordered_map<const data::IndexSpace*, Footprint> footprints_;
   boost::intrusive::list<Footprint, boost::intrusive::constant_time_size<false>> awake_;
   std::size_t entries_ = 0;                   ///< of those awake
   std::size_t most_entries_ = least_entries;  ///< before the next tidy()

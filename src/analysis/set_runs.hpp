@@ -39,8 +39,8 @@ class SetRuns {
   /// or end().
   std::span<EquivalenceSet* const> walk(const Footprint& footprint) {
     if (!footprint.many) [[likely]]
-      return footprint.sets;
-    if (!begun()) return footprint.sets;
+      return footprint.all();
+    if (!begun()) return footprint.all();
     if (walked_last_ != &footprint) walk_runs(footprint);
     return walking_;
   }

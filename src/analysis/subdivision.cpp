@@ -5,8 +5,37 @@
 
 #include "data/line.hpp"
 #include "data/plane.hpp"
+#include "data/radix.hpp"
 
 namespace refrain::analysis {
+
+namespace {
+
+/// What disjoint boxes leave of a box that has them all.
+data::BoxList rest_of(int dim, const data::Box& whole, data::BoxList taken) {
+  data::BoxList rest;
+  const auto add = [&rest](const data::Box& free) { rest.push_back(free); };
+  if (dim == 1) {
+    data::sort_by_coordinate(taken, [](const data::Box& box) { return box.lo[0]; });
+    data::Box gap = whole;
+    for (const data::Box& box : taken) {
+      gap.hi[0] = box.lo[0] - 1;
+      if (!gap.empty()) add(gap);
+      gap.lo[0] = box.hi[0] + 1;
+    }
+    gap.hi[0] = whole.hi[0];
+    if (!gap.empty()) add(gap);
+  } else if (dim == 2) {
+    data::Sweep sweep(whole);
+    for (const std::uint32_t each : data::order_in_plane(taken)) sweep.pass(taken[each], add);
+    sweep.end(whole, add);
+  } else {
+    rest = data::subtract_lists(dim, {&whole, 1}, data::canonical_list(dim, std::move(taken)));
+  }
+  return rest;
+}
+
+}  // namespace
 
 // --- cells ---------------------------------------------------------------------------------------------------
 
@@ -52,6 +81,7 @@ void CellLine::add_beside(Cell& cell, std::span<Cell* const> rest) {
 
 void CellIndex::assign(std::span<Cell* const> cells) {
   if (on_line_) {
+    line_ = {};
     for (Cell* cell : cells) line_.push_back(*cell);
     return;
   }
@@ -88,17 +118,29 @@ Subdivision::Subdivision(data::IndexSpaceRef space, const std::vector<Given>& pa
 }
 
 void Subdivision::index_cells() {
-  std::vector<Cell*> cells(cells_.size());
-  std::ranges::transform(cells_, cells.begin(), [](Cell& cell) { return &cell; });
-  if (dim() == 1) std::ranges::sort(cells, {}, [](const Cell* cell) { return cell->box.lo[0]; });
+  find_rests();
+  std::vector<Cell*> cells(cell_count_);
+  for (std::uint32_t cell = 0; cell < cell_count_; ++cell) cells[cell] = &cells_[cell];
+  if (dim() == 1) data::sort_by_coordinate(cells, [](const Cell* cell) { return cell->box.lo[0]; });
   index_.assign(cells);
   is_indexed_ = true;  // last: memory may run out before
 }
 
-Subdivision::PartState& Subdivision::add_part(Part whole) { return parts_.emplace_back(whole); }
+Subdivision::PartState& Subdivision::add_part(Part whole) {
+  parts_.ensure(part_count_ + 1);
+  PartState& part = parts_[part_count_++];
+  part.cut_from = whole;
+  return part;
+}
 
 Cell& Subdivision::add_cell(Part part, const data::Box& box) {
-  Cell& cell = cells_.emplace_back(box, part);
+  if (free_cells_.empty()) [[unlikely]]
+    free_cells_ = cells_.ensure_from(cell_count_);
+  Cell& cell = free_cells_.front();
+  free_cells_ = free_cells_.subspan(1);
+  ++cell_count_;
+  cell.box = box;
+  cell.part = part;
   parts_[part].cells.push_back(cell);
   return cell;
 }
@@ -128,7 +170,7 @@ void Subdivision::trim(Cell& cell, const data::Box& box) {
 
 // A new part takes over some of the cells.
 Part Subdivision::split(Part whole, std::span<Cell* const> inside) {
-  const auto part = static_cast<Part>(parts_.size());
+  const Part part = part_count_;
   PartState& made = add_part(whole);
   PartState& from = parts_[whole];
   made.cut_off_before = std::exchange(from.last_cut_off, part);
@@ -160,6 +202,49 @@ void Subdivision::take_in_order(Sets sets, std::span<Cells> inside) {
     take({{lo, 0, 0}, {hi, 0, 0}}, inside[set]);
 }
 
+// Takes disjoint boxes out of a cell: for_each_box(take) calls take(box), which returns the box as a cell.
+template <class F>
+void Subdivision::carve(Cell& cell, const F& for_each_box) {
+  Rest rest{cell.part, cell.box, &cell, cell_count_, cell_count_};
+  std::size_t left = cell.box.volume();
+  bool is_first = true;
+  for_each_box([&](const data::Box& box) {
+    Cell& taken = is_first ? cell : add_cell(cell.part, box);
+    is_first = false;
+    taken.box = box;
+    left -= box.volume();
+    return &taken;
+  });
+  if (left == 0) return;
+  rest.end = cell_count_;
+  rests_.push_back(rest);
+  parts_[rest.part].has_rest = true;
+}
+
+void Subdivision::find_rests() {
+  for (; !rests_.empty(); rests_.pop_back()) {
+    const Rest& rest = rests_.back();
+    data::BoxList taken{rest.cell->box};
+    for (std::uint32_t each = rest.begin; each < rest.end; ++each)
+      taken.push_back(cells_[each].box);
+    const data::BoxList left = rest_of(dim(), rest.whole, std::move(taken));
+    cells_.ensure(cell_count_ + left.size());  // here memory may run out
+    for (const data::Box& box : left) add_cell(rest.part, box);
+    parts_[rest.part].has_rest = false;
+  }
+}
+
+// All of them from a cell that has all their points.
+void Subdivision::take_from(Cell& cell, Sets sets, std::span<Cells> inside) {
+  is_indexed_ = false;
+  carve(cell, [&](const auto& take) {
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+      inside[set].reserve(sets[set]->boxes().size());
+      for (const data::Box& box : sets[set]->boxes()) inside[set].push_back(take(box));
+    }
+  });
+}
+
 // All that meets a cell at once, and all cells into a new index when one is searched: an R-tree takes ten times as long to
 // change for each box.
 void Subdivision::take_together(Sets sets, std::span<Cells> inside) {
@@ -177,44 +262,23 @@ void Subdivision::take_together(Sets sets, std::span<Cells> inside) {
         }
         cut[cell.found].second.push_back({intersection(cell.box, box), set});
       });
-  for (const auto& [cell, hits] : cut) {
-    const data::Box whole = cell->box;
-    data::BoxList boxes;
-    std::size_t left = 1;  // points that no set has
-    bool too_many = false;
-    for (int d = 0; d < dim(); ++d)
-      too_many |= __builtin_mul_overflow(
-          left, static_cast<std::size_t>(whole.hi[d] - whole.lo[d] + 1), &left);
-    for (const Hit& hit : hits) {
-      Cell& taken = boxes.empty() ? *cell : add_cell(cell->part, hit.box);
-      taken.box = hit.box;
-      inside[hit.set].push_back(&taken);
-      boxes.push_back(hit.box);
-      left -= hit.box.volume();
-    }
-    if (left == 0 && !too_many) continue;  // the sets are disjoint
-    const Part part = cell->part;
-    const auto add_rest = [&](const data::Box& rest) { add_cell(part, rest); };
-    if (dim() == 2) {
-      data::Sweep sweep(whole);
-      for (const std::uint32_t each : data::order_in_plane(boxes))
-        sweep.pass(boxes[each], add_rest);
-      sweep.end(whole, add_rest);
-    } else {
-      const data::BoxList covered = data::canonical_list(dim(), std::move(boxes));
-      std::ranges::for_each(data::subtract_lists(dim(), {&whole, 1}, covered), add_rest);
-    }
-  }
   is_indexed_ = false;
+  for (const auto& [cell, hits] : cut)
+    carve(*cell, [&](const auto& take) {
+      for (const Hit& hit : hits) inside[hit.set].push_back(take(hit.box));
+    });
 }
 
 std::vector<Subdivision::Parts> Subdivision::cut_out(Sets sets) {
   std::vector<Cells> inside(sets.size());
+  find_rests();
   std::size_t boxes = 0;
   for (const auto& set : sets) boxes += set->boxes().size();
-  if (sets.size() > 1 && dim() == 1) {
+  if (sets.size() > 1 && cell_count_ == 1) {
+    take_from(cells_[0], sets, inside);
+  } else if (sets.size() > 1 && dim() == 1) {
     take_in_order(sets, inside);
-  } else if (sets.size() > 1 && 4 * boxes > cells_.size()) {
+  } else if (sets.size() > 1 && 4 * boxes > cell_count_) {
     take_together(sets, inside);
   } else {
     for (std::size_t set = 0; set < sets.size(); ++set)
@@ -234,7 +298,7 @@ Subdivision::Parts Subdivision::group(Cells& inside) {
   for (std::size_t first = 0, last = 0; first < inside.size(); first = last) {
     const Part part = inside[first]->part;
     while (last < inside.size() && inside[last]->part == part) ++last;
-    const bool whole = last - first == parts_[part].cells.size();
+    const bool whole = last - first == parts_[part].cells.size() && !parts_[part].has_rest;
     covered.push_back(whole ? part : split(part, std::span(inside).subspan(first, last - first)));
   }
   return covered;
@@ -263,6 +327,7 @@ SubdivisionView::Parts SubdivisionView::meeting(const data::IndexSpaceRef& point
 }
 
 void SubdivisionView::add_boxes(Part part, data::BoxList& boxes) const {
+  of_->find_rests();
   Parts all{part};  // and what later cuts took of these
   for (const Part end = parts(); !all.empty();) {
     const Subdivision::PartState& state = of_->parts_[all.back()];
@@ -330,9 +395,9 @@ std::vector<SubdivisionView::Parts> SubdivisionView::cut_out(Subdivision::Sets s
     of_ = fork(sets);
   }
   if (!is_last()) return of_->cuts_[cuts_++].covered;
-  const auto before = static_cast<Part>(of_->parts_.size());
+  const Part before = of_->part_count_;
   std::vector<Parts> covered = of_->cut_out(sets);
-  if (of_->parts_.size() == before) return covered;
+  if (of_->part_count_ == before) return covered;
   of_->cuts_.push_back({{sets.begin(), sets.end()}, before, covered});
   ++cuts_;
   return covered;

@@ -11,22 +11,22 @@
 // line, else in an R-tree. A search looks for cells, not for the bounds of parts, since the bounds of scattered parts all
 // meet one another. Cutting out a set costs a look-up for each of its boxes, whatever the sizes of the parts that it
 // meets, and leaves at most six more cells per cell that is cut. So first uses of sets with m boxes in all cost
-// O(m log m), and a constant for each cell that they meet. In one dimension a box that follows the last one costs O(1), so
-// disjoint sets are cut out together, box by box along the line. In two, a sweep finds what they leave free
+// O(m log m), and a constant for each cell that they meet. Disjoint sets are cut out together. In one dimension a box that
+// follows the last one costs O(1), so this goes box by box along the line. In more, and where there is one cell so far,
+// sets take their boxes from the cells, and the *rest* of these is found when somebody asks; in a plane by a sweep
 // (data/plane.hpp).
 //
 // Owner: the thread of the context.
 
 #include <algorithm>
-#include <boost/container/deque.hpp>
 #include <boost/intrusive/list.hpp>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/stable_vector.hpp"
 #include "data/box_index.hpp"
 #include "data/index_space.hpp"
 
@@ -44,9 +44,8 @@ using CellHook =
 
 /// A box of points of one part.
 struct Cell : CellHook<OfPart>, CellHook<OnLine> {
-  Cell(const data::Box& points, Part of) : box(points), part(of) {}
   data::Box box;
-  Part part;
+  Part part = 0;
   std::uint32_t found = 0;  ///< its place among those that a cut has found
 };
 template <class Tag, bool counted>
@@ -139,26 +138,31 @@ class Subdivision {
  private:
   friend class SubdivisionView;
 
+  static constexpr Part kNone = ~Part{0};
   struct alignas(64) PartState {
-    explicit PartState(Part whole) : cut_from(whole) {}
     CellList<OfPart, true> cells;
-    Part cut_from;  ///< what it was a part of; itself: it was there from the beginning
+    Part cut_from = kNone;  ///< what it was a part of; itself: it was there from the beginning
     Part last_cut_off = kNone,
          cut_off_before = kNone;  ///< what was cut off it last; its elder sibling
+    bool has_rest = false;        ///< more points than its cells: those of a Rest
     data::IndexSpaceRef points;   ///< once asked for
   };
-  static constexpr Part kNone = ~Part{0};
-
-  /// Stable, and few allocations.
-  using CellPool = boost::container::deque<
-      Cell, void, boost::container::deque_options<boost::container::block_size<256>>::type>;
-
   CellIndex& index() {
     if (!is_indexed_) [[unlikely]]
       index_cells();
     return index_;
   }
   void index_cells();
+  /// What was cut out of a cell of a part: the first box by making it smaller, others as new cells.
+  struct Rest {
+    Part part;
+    data::Box whole;
+    const Cell* cell;
+    std::uint32_t begin, end;  ///< the new cells
+  };
+  void find_rests();
+  template <class F>
+  void carve(Cell& cell, const F& for_each_box);
   PartState& add_part(Part whole);
   Cell& add_cell(Part part, const data::Box& box);
   using Cells = std::vector<Cell*>;
@@ -166,6 +170,7 @@ class Subdivision {
   void trim(Cell& cell, const data::Box& box);
   void take(const data::Box& box, Cells& inside);
   void take_in_order(Sets sets, std::span<Cells> inside);
+  void take_from(Cell& cell, Sets sets, std::span<Cells> inside);
   void take_together(Sets sets, std::span<Cells> inside);
   std::vector<Parts> cut_out(Sets sets);
   Parts group(Cells& inside);
@@ -174,10 +179,15 @@ class Subdivision {
   [[nodiscard]] int dim() const { return space_->dim(); }
 
   data::IndexSpaceRef space_;
-  CellPool cells_;
-  CellIndex index_;  ///< of all cells, once somebody searches
+  // Most regions are never cut: then both have one element.
+  StableVector<Cell> cells_;
+  StableVector<PartState> parts_;
+  std::uint32_t cell_count_ = 0;
+  std::span<Cell> free_cells_;  ///< behind the last one
+  Part part_count_ = 0;
+  std::vector<Rest> rests_;  ///< of parts that have them, until somebody asks for their boxes
   bool is_indexed_ = false;
-  std::deque<PartState> parts_;
+  CellIndex index_;  ///< of all cells, once somebody searches
   std::vector<Cut> cuts_;
   struct Fork {
     std::uint32_t after;  ///< so many cuts
@@ -196,8 +206,7 @@ class SubdivisionView {
   [[nodiscard]] const data::IndexSpaceRef& space() const { return of_->space_; }
   /// How many parts there are.
   [[nodiscard]] Part parts() const {
-    return cuts_ < of_->cuts_.size() ? of_->cuts_[cuts_].first
-                                     : static_cast<Part>(of_->parts_.size());
+    return cuts_ < of_->cuts_.size() ? of_->cuts_[cuts_].first : of_->part_count_;
   }
   /// What the part was a part of.
   [[nodiscard]] Part cut_from(Part part) const { return of_->parts_[part].cut_from; }
@@ -212,7 +221,7 @@ class SubdivisionView {
     return of_.get() == &subdivision;
   }
   /// How many boxes all parts are.
-  [[nodiscard]] std::size_t cells() const { return of_->cells_.size(); }
+  [[nodiscard]] std::size_t cells() const { return of_->cell_count_; }
 
  private:
   [[nodiscard]] bool is_last() const { return cuts_ == of_->cuts_.size(); }

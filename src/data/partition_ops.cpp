@@ -203,23 +203,6 @@ void check_pieces(std::span<const IndexSpaceRef> pieces, const IndexSpaceRef& co
   }
 }
 
-// Whether no two boxes of a plane meet.
-static bool pass_alone(const std::vector<NumberedBox>& numbered) {
-  if (numbered.empty()) return true;
-  BoxList boxes(numbered.size());
-  std::ranges::transform(numbered, boxes.begin(), &NumberedBox::box);
-  Box bounds = boxes.front();
-  for (const Box& box : boxes)
-    for (int d = 0; d < 2; ++d) {
-      bounds.lo[d] = std::min(bounds.lo[d], box.lo[d]);
-      bounds.hi[d] = std::max(bounds.hi[d], box.hi[d]);
-    }
-  Sweep sweep(bounds);
-  return std::ranges::all_of(order_in_plane(boxes), [&](std::uint32_t each) {
-    return sweep.pass(boxes[each], [](const Box&) {});
-  });
-}
-
 bool is_disjoint(std::span<const IndexSpaceRef> pieces) {
   if (pieces.size() < 2) return true;
   if (pieces[0]->dim() == 1) {  // intervals of one piece never meet
@@ -227,8 +210,13 @@ bool is_disjoint(std::span<const IndexSpaceRef> pieces) {
     const auto meet_there = [](const Interval& a, const Interval& b) { return b.lo <= a.hi; };
     return std::ranges::adjacent_find(line, meet_there) == line.end();
   }
+  if (pieces[0]->dim() == 2) {
+    BoxList boxes;
+    for (const IndexSpaceRef& piece : pieces)
+      boxes.insert(boxes.end(), piece->boxes().begin(), piece->boxes().end());
+    return are_disjoint_in_plane(boxes);
+  }
   const std::vector<NumberedBox> boxes = numbered_boxes(pieces);
-  if (pieces[0]->dim() == 2) return pass_alone(boxes);
   const auto index = index_of(boxes);
   return std::ranges::all_of(boxes, [&](const NumberedBox& box) {
     // Boxes of one piece are disjoint, so a box of any other piece, or of a twin, is a witness.

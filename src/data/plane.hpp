@@ -14,6 +14,10 @@ namespace refrain::data {
 /// sort_by_coordinate, twice.
 [[nodiscard]] std::vector<std::uint32_t> order_in_plane(BoxSpan boxes);
 
+/// Whether no two boxes meet. Cost: that of order_in_plane, and a few comparisons a box where they stand in rows; else that
+/// of a Sweep.
+[[nodiscard]] bool are_disjoint_in_plane(BoxSpan boxes);
+
 /// A line along dimension 1 that sweeps over boxes in that order. It knows for each of its points how far boxes reach in
 /// dimension 0. A box costs a step for each stretch of the line that it meets, and a search where it is far from
 /// the last one: in rows and columns of boxes, a constant.

@@ -119,7 +119,9 @@ struct OwnPoints {
   std::uint64_t mapping = 0;               ///< hash of all that the mapper has answered
 };
 
-struct LaunchPlan {
+// On lines of the cache of its own, as what else a launch reads of a region is (the tree, the field's state, footprints,
+// equivalence sets, instances): where all regions' lie alike, processors learn to prefetch them (docs/performance.md).
+struct alignas(64) LaunchPlan {
   // By these a launch finds the plan and its data: they come first, on two lines of the cache.
   std::vector<std::uint64_t> key;
   std::uint64_t token = 0;  ///< of the call (call_identity.hpp)

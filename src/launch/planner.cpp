@@ -324,14 +324,21 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
     if (used->in(context_.forest) &&
         std::ranges::find(plan.trees, used, &data::UsedTree::tree) == plan.trees.end())
       plan.trees.push_back({used, used->uid()});
+    // A child's field of its parent's data differs from piece to piece: each may be another grant.
+    const bool is_own = used->data_tree().in(context_.forest);
+    analysis::FieldState* field = nullptr;
+    std::optional<std::uint32_t> index;
     for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
       PlannedArgument& argument = plan.own.arguments[rank * count + i];
       argument.region = region_of(plan, rank, r, who);
       argument.points = used->node(argument.region.node).space;
       argument.privilege = r.privilege;
-      argument.field = &context_.field_state(argument.region, r.field, r.privilege, r.op, who);
-      const auto index = used->find_field(r.field);
-      REFRAIN_ASSERT(index, "a field that has a state is one of its tree");
+      if (field == nullptr || !is_own) {
+        field = &context_.field_state(argument.region, r.field, r.privilege, r.op, who);
+        index = used->find_field(r.field);
+        REFRAIN_ASSERT(index, "a field that has a state is one of its tree");
+      }
+      argument.field = field;
       argument.field_index = *index;
     }
   }
