@@ -52,6 +52,10 @@ struct RegionPoints {
   Where where;
 };
 
+namespace detail {
+[[noreturn]] void fail_no_fields(const Where& where);
+}
+
 /// How two partitions are combined, colour by colour.
 enum class SetOperation : std::uint8_t { unite, intersect, subtract };
 
@@ -425,6 +429,7 @@ class Context : private detail::Launcher {
     static_assert(sizeof...(T) > 0, "a region needs at least one field");
     std::vector<AnyField> columns;
     (add_columns(columns, fields), ...);
+    if (columns.empty()) detail::fail_no_fields(points.where);
     return Region<N>{make_region(points.points, columns, points.where)};
   }
   template <class T>

@@ -57,8 +57,9 @@ struct AnyPartition {
   /// The subregion of a colour; UsageError if the partition does not have it.
   [[nodiscard]] AnyRegion piece(const Point<3>& colour,
                                 const Where& where = Where::current()) const;
-  /// What pieces have of the rectangle, colour by colour, each in the order of its rectangles.
-  [[nodiscard]] std::vector<Owner<3, 3>> owners_of(const Rect<3>& rect) const;
+  /// What pieces have of the rectangle, colour by colour, each in the order of its rectangles. UsageError unless colours
+  /// have so many dimensions, where that is not 0.
+  [[nodiscard]] std::vector<Owner<3, 3>> owners_of(const Rect<3>& rect, int colour_dim = 0) const;
   [[nodiscard]] AnyRegion parent() const;
   [[nodiscard]] std::string name() const;
   friend bool operator==(const AnyPartition&, const AnyPartition&) = default;
@@ -184,7 +185,7 @@ struct Partition : AnyPartition {
   template <int M = 1>
   [[nodiscard]] std::vector<Owner<N, M>> owners_of(const Rect<N>& rect) const {
     std::vector<Owner<N, M>> owners;
-    for (const auto& [colour, part] : AnyPartition::owners_of(detail::erase_dimension(rect)))
+    for (const auto& [colour, part] : AnyPartition::owners_of(detail::erase_dimension(rect), M))
       owners.push_back({detail::restore_dimension<M>(colour), detail::restore_dimension<N>(part)});
     return owners;
   }

@@ -232,8 +232,8 @@ inline constexpr ValueOps argument_ops = [] {
       }
     };
     const auto mix_slot = [&]<class Slot>(const Slot& slot) {
-      if constexpr (!std::is_same_v<Slot, ListPlace>)
-        mix(slot);  // requirements are hashed themselves
+      if constexpr (std::is_same_v<Slot, ListPlace>) hash = mix_value(hash, slot.count);
+      else mix(slot);
     };
     std::apply([&](const auto&... slots) { (mix_slot(slots), ...); },
                *static_cast<const Values*>(values));

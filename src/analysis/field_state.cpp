@@ -101,6 +101,7 @@ std::vector<SubdivisionView::Parts> FieldState::cut_out(Subdivision::Sets sets) 
 // The equivalence sets that its points are now.
 void FieldState::name_sets(Footprint& footprint, const SubdivisionView::Parts& parts) {
   runs_.end();
+  footprint.sets.clear();
   footprint.sets.reserve(parts.size());
   for (const Part part : parts) footprint.sets.push_back(sets_[part].get());
   footprint.many = footprint.sets.size() >= SetRuns::least_many;
@@ -151,6 +152,7 @@ void FieldState::add_footprints(std::span<const data::IndexSpaceRef> disjoint) {
     made.push_back(&slot->second);
     missing.push_back(points);
   }
+  if (missing.empty()) return;
   const std::vector<SubdivisionView::Parts> covered = cut_out(missing);
   for (std::size_t i = 0; i < made.size(); ++i) name_sets(*made[i], covered[i]);
 }

@@ -202,23 +202,26 @@ void Subdivision::take_in_order(Sets sets, std::span<Cells> inside) {
     take({{lo, 0, 0}, {hi, 0, 0}}, inside[set]);
 }
 
-// Takes disjoint boxes out of a cell: for_each_box(take) calls take(box), which returns the box as a cell.
+// Takes disjoint boxes out of a cell: for_each_box(take) calls take(box), which returns the box as a cell. Where memory runs
+// out in the middle, what was not taken yet belongs to the rest.
 template <class F>
 void Subdivision::carve(Cell& cell, const F& for_each_box) {
-  Rest rest{cell.part, cell.box, &cell, cell_count_, cell_count_};
+  PartState& part = parts_[cell.part];
+  const bool had_rest = std::exchange(part.has_rest, true);
+  rests_.push_back({cell.part, cell.box, &cell, cell_count_, cell_count_});
   std::size_t left = cell.box.volume();
   bool is_first = true;
   for_each_box([&](const data::Box& box) {
     Cell& taken = is_first ? cell : add_cell(cell.part, box);
     is_first = false;
     taken.box = box;
+    rests_.back().end = cell_count_;
     left -= box.volume();
     return &taken;
   });
-  if (left == 0) return;
-  rest.end = cell_count_;
-  rests_.push_back(rest);
-  parts_[rest.part].has_rest = true;
+  if (left > 0) return;
+  rests_.pop_back();
+  part.has_rest = had_rest;
 }
 
 void Subdivision::find_rests() {

@@ -153,7 +153,8 @@ class Subdivision {
     return index_;
   }
   void index_cells();
-  /// What was cut out of a cell of a part: the first box by making it smaller, others as new cells.
+  /// What was cut out of a cell of a part: the first box by making it smaller, others as new cells. All of them keep their
+  /// boxes until the rest is found: no cell is searched, and nothing is cut, before.
   struct Rest {
     Part part;
     data::Box whole;
@@ -220,7 +221,7 @@ class SubdivisionView {
   [[nodiscard]] bool is_of(const Subdivision& subdivision) const {
     return of_.get() == &subdivision;
   }
-  /// How many boxes all parts are.
+  /// How many boxes all parts are, but for rests that nobody has asked for.
   [[nodiscard]] std::size_t cells() const { return of_->cell_count_; }
 
  private:

@@ -144,8 +144,13 @@ AnyRegion AnyPartition::piece(const Point<3>& colour, const Where& where) const 
   return tree->handle(p.first_child + static_cast<std::uint32_t>(*rank));
 }
 
-std::vector<Owner<3, 3>> AnyPartition::owners_of(const Rect<3>& rect) const {
+std::vector<Owner<3, 3>> AnyPartition::owners_of(const Rect<3>& rect, int colour_dim) const {
   const data::PartitionNode& p = node_of(*this, "owners_of");
+  if (colour_dim != 0 && colour_dim != p.colours->dim())
+    throw UsageError("owners_of: colours of " + name() + " have " +
+                     std::to_string(p.colours->dim()) + " dimensions, not " +
+                     std::to_string(colour_dim) + ": owners_of<" +
+                     std::to_string(p.colours->dim()) + ">(rect)");
   std::vector<Owner<3, 3>> owners;
   for (const auto& [part, rank] : tree->owners_of(index, rect))
     owners.push_back({p.colours->nth(rank), part});

@@ -392,16 +392,34 @@ void Accumulator::fold_box(const data::Box& box, const To& to) const {
   } while (move_into(box, p));
 }
 
-// Chunk by chunk: which points they have says the set.
+// By what was touched, or where that is more, by the points.
 template <class To>
 void Accumulator::fold_compact(const data::IndexSpace& points, const To& to) const {
+  const bool is_all = &points == compact_.get();
+  if (!is_all && points.volume() < touched_.size() << shift_) {
+    for (const data::Box& box : points.boxes()) {
+      data::BoxPoint p = box.lo;
+      do {
+        for_each_stretch(p, static_cast<std::size_t>(box.hi[row_] - p[row_] + 1),
+                         [&](std::size_t index, std::size_t done, std::size_t n) {
+                           const std::byte* const chunk = table_[index >> shift_];
+                           if (chunk == nullptr) return;
+                           data::BoxPoint start = p;
+                           start[row_] += static_cast<Coord>(done);
+                           to(start, chunk + in_chunk(index) * value_size_, n);
+                         });
+        p[row_] = box.hi[row_] + 1;
+      } while (move_into(box, p));
+    }
+    return;
+  }
   for (const std::size_t chunk : touched_) {
     const std::size_t first = chunk << shift_;
     const std::size_t count = std::min(std::size_t{1} << shift_, volume_ - first);
     compact_->for_each_row(
         first, count, [&](const data::BoxPoint& start, std::size_t index, std::size_t n) {
           const std::byte* values = table_[chunk] + (index - first) * value_size_;
-          if (&points == compact_.get()) return to(start, values, n);
+          if (is_all) return to(start, values, n);
           const data::Box row = row_of(start, n);
           points.for_each_meeting(row, [&](const data::Box& box, std::size_t) {
             const data::Box part = intersection(box, row);

@@ -2,8 +2,8 @@
 // An accumulator: what one reducing task contributes to one argument, point by point, each starting at
 // the operator's identity; folded into the region when the task's turn has come.
 //
-// It covers the bounding box of the argument's points in row-major order, or where these are scattered (by the rule
-// of instances, data/layout.hpp) the points alone, box after box: in chunks of up to 512 values.
+// It covers the bounding box of the argument's points in row-major order, or the points alone, box after box,
+// where the argument's mapping says so (Layout::sparse, as for instances): in chunks of up to 512 values.
 // A chunk is made (and set to the identity) when the task has touched several of its points, or two side by
 // side; until then its values are kept one by one. When most chunks have turned out
 // to be wanted, they are made at once; in a small region always. Folding goes through what was touched
@@ -15,7 +15,7 @@
 // Threads: made, filled, folded and ended by one thread after another; where parts of it are folded, by several at once.
 // While it is filled, several
 // threads (of one gang task) may use slots of different points; what has no chunk is under the lock. Cost: a
-// slot is two loads; where there is no chunk, a lock and a look-up. Folding: the smaller of the rows of the
+// slot is two loads, of scattered points after a look-up; where there is no chunk, a lock and a look-up. Folding: the smaller of the rows of the
 // points and the rows in touched chunks, the values in those chunks, and those kept one by one.
 
 #include <boost/container/small_vector.hpp>
@@ -94,9 +94,11 @@ class Accumulator {
   [[nodiscard]] std::size_t index_of(const data::BoxPoint& p) const;
   [[nodiscard]] data::BoxPoint point_at(std::size_t index) const;
   [[nodiscard]] data::Box row_of(const data::BoxPoint& start, std::size_t count) const;
+  [[nodiscard]] std::size_t in_chunk(std::size_t index) const {
+    return index & ((std::size_t{1} << shift_) - 1);
+  }
   [[nodiscard]] std::size_t left_in_chunk(std::size_t index) const {
-    const std::size_t chunk = std::size_t{1} << shift_;
-    return chunk - (index & (chunk - 1));
+    return (std::size_t{1} << shift_) - in_chunk(index);
   }
   bool move_into(const data::Box& box, data::BoxPoint& p) const;
   std::byte* make_chunk(std::size_t chunk);

@@ -22,6 +22,11 @@ AnyIndexSpace detail::region_points(int dim, const Rect<3>& rect, Where where) {
   }
 }
 
+void detail::fail_no_fields(const Where& where) {
+  throw UsageError("region at " + to_string(where) +
+                   ": its list of fields is empty: it has no field");
+}
+
 AnyRegion Context::make_region(const AnyIndexSpace& points, std::span<const AnyField> fields,
                                Where where) {
   return impl_.make_call("region", where, [&](const std::string& who) {

@@ -167,6 +167,24 @@ TEST(AbuseErrors, FieldsBeyondTheLastOfAList) {
                            });
 }
 
+TEST(AbuseErrors, OwnersWhoseColoursHaveOtherDimensions) {
+  constexpr Field<double> plane{"plane"};
+  expect_error<UsageError>(small_machine(),
+                           {"owners_of", "region 0[blocks]", "2 dimensions, not 1"},
+                           [&](Context& context) {
+                             auto cells = context.region(Rect2{{0, 0}, {3, 3}}, plane);
+                             auto tiles = context.blocks(cells, {2, 2});
+                             static_cast<void>(tiles.owners_of({{0, 0}, {1, 1}}));
+                           });
+}
+
+TEST(AbuseErrors, RegionsWithAnEmptyListOfFields) {
+  expect_error<UsageError>(small_machine(), {"region at", "@", "no field"}, [&](Context& context) {
+    next_line_fails();
+    static_cast<void>(context.region(Rect1{0, 3}, std::vector<Field<double>>{}));
+  });
+}
+
 TEST(AbuseErrors, OwnersInADestroyedPartition) {
   expect_error<UsageError>(small_machine(), {"owners_of", "was destroyed"}, [&](Context& context) {
     auto cells = context.region(Rect1{0, 3}, mass);
