@@ -443,6 +443,7 @@ class RunningTask final : public detail::ContextSource, public detail::Waiter {
   std::_Exit(EXIT_FAILURE);
 }
 
+/// Not of a reduction, which has an accumulator there.
 const analysis::Instance& instance_of(const PhysicalArgument& argument) {
   return static_cast<const analysis::Instance&>(*argument.placement);
 }
@@ -453,9 +454,9 @@ const analysis::Instance& instance_of(const PhysicalArgument& argument) {
   const PhysicalArgument* physical = payload.arguments();
   exec::FailureRef first;
   for (const PlannedArgument& argument : record.plan->arguments_of(payload.rank)) {
-    const analysis::Instance& instance = instance_of(*physical++);
+    const PhysicalArgument& used = *physical++;
     if (reads(argument.privilege))
-      first = exec::first_of(first, instance.poison.first_at(argument.points));
+      first = exec::first_of(first, instance_of(used).poison.first_at(argument.points));
   }
   for (const AnyFuture& future : record.futures)
     first = exec::first_of(first, future.state()->first_failure());
@@ -468,11 +469,12 @@ const analysis::Instance& instance_of(const PhysicalArgument& argument) {
   const PhysicalArgument* physical = payload.arguments();
   analysis::FoldPayload** fold = payload.folds(*record.plan);
   for (const PlannedArgument& argument : record.plan->arguments_of(payload.rank)) {
-    const analysis::Instance& instance = instance_of(*physical++);
+    const PhysicalArgument& used = *physical++;
     if (argument.privilege == Privilege::reduce)
       for (analysis::FoldPayload* each = *fold++; each != nullptr; each = each->next)
         each->failure = failure;
-    else if (writes(argument.privilege)) instance.poison.write(argument.points, failure);
+    else if (writes(argument.privilege))
+      instance_of(used).poison.write(argument.points, failure);
   }
 }
 

@@ -75,9 +75,9 @@ TEST_P(Compact, PointsFarApart) {
 // Contributions take room for the points alone, too, and children fold theirs into their parent's.
 TEST_P(Compact, Contributions) {
   static const Task add_by_children{"add_by_children", [](Context& ctx, Reduce<Sum, Coord> x) {
+                                      for (auto p : x.domain()) x.reduce(p, 1);
                                       ctx.launch(add_to, 3, ctx.blocks(x.region(), 3)[number]);
                                       ctx.launch(add_to, x.region()[number]);
-                                      for (auto p : x.domain()) x.reduce(p, 1);
                                     }};
   run([](Context& ctx) {
     const auto cells = ctx.region(scattered(300), number);
