@@ -255,20 +255,24 @@ void Subdivision::take_together(Sets sets, std::span<Cells> inside) {
     data::Box box;
     std::size_t set;
   };
-  std::vector<std::pair<Cell*, std::vector<Hit>>> cut;  // in the order in which they are found
+  struct Carved {
+    Cell* cell;
+    std::vector<Hit> hits;
+  };
+  std::vector<Carved> cuts;  // in the order in which cells are found
   for (std::size_t set = 0; set < sets.size(); ++set)
     for (const data::Box& box : sets[set]->boxes())
       index().find(box, [&](Cell& cell) {
-        if (cell.found >= cut.size() || cut[cell.found].first != &cell) {
-          cell.found = static_cast<std::uint32_t>(cut.size());
-          cut.push_back({&cell, {}});
+        if (cell.found >= cuts.size() || cuts[cell.found].cell != &cell) {
+          cell.found = static_cast<std::uint32_t>(cuts.size());
+          cuts.push_back({&cell, {}});
         }
-        cut[cell.found].second.push_back({intersection(cell.box, box), set});
+        cuts[cell.found].hits.push_back({intersection(cell.box, box), set});
       });
   is_indexed_ = false;
-  for (const auto& [cell, hits] : cut)
-    carve(*cell, [&](const auto& take) {
-      for (const Hit& hit : hits) inside[hit.set].push_back(take(hit.box));
+  for (const Carved& cut : cuts)
+    carve(*cut.cell, [&](const auto& take) {
+      for (const Hit& hit : cut.hits) inside[hit.set].push_back(take(hit.box));
     });
 }
 

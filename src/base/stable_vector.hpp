@@ -49,8 +49,7 @@ class StableVector {
   /// Owner: makes all elements up to this one, and some behind it: those returned, from this one on, lie side by side.
   std::span<T> ensure_from(std::size_t index) {
     ensure(index + 1);
-    const std::size_t end = (std::size_t{2} << chunk_of(index)) - 1;
-    return {locate(index), end - index};
+    return {locate(index), 2 * std::bit_floor(index + 1) - 1 - index};
   }
   /// Owner: ends all elements. Nobody else may be reading.
   void clear() {
@@ -69,17 +68,13 @@ class StableVector {
   std::atomic<T*>& chunk_pointer(std::size_t chunk) {
     return chunk == 0 ? first_ : (*rest_.load(std::memory_order_relaxed))[chunk - 1];
   }
-  // Chunk k holds the indices [2^k - 1, 2^(k+1) - 1).
-  static std::size_t chunk_of(std::size_t index) {
-    return static_cast<std::size_t>(std::bit_width(index + 1) - 1);
-  }
-  // acquire: partner of the releases in ensure.
+  // Chunk k holds the indices [2^k - 1, 2^(k+1) - 1). acquire: partner of the releases in ensure.
   T* locate(std::size_t index) const {
     if (index == 0) return first_.load(std::memory_order_acquire);
-    const std::size_t chunk = chunk_of(index);
+    const auto chunk = static_cast<std::size_t>(std::bit_width(index + 1) - 1);
     const Chunks& rest = *rest_.load(std::memory_order_acquire);
     return rest[chunk - 1].load(std::memory_order_acquire) +
-           (index + 1 - (std::size_t{1} << chunk));
+           (index + 1 - std::bit_floor(index + 1));
   }
 
   std::atomic<T*> first_{nullptr};

@@ -473,8 +473,7 @@ const analysis::Instance& instance_of(const PhysicalArgument& argument) {
     if (argument.privilege == Privilege::reduce)
       for (analysis::FoldPayload* each = *fold++; each != nullptr; each = each->next)
         each->failure = failure;
-    else if (writes(argument.privilege))
-      instance_of(used).poison.write(argument.points, failure);
+    else if (writes(argument.privilege)) instance_of(used).poison.write(argument.points, failure);
   }
 }
 

@@ -327,7 +327,7 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
     // A child's field of its parent's data differs from piece to piece: each may be another grant.
     const bool is_own = used->data_tree().in(context_.forest);
     analysis::FieldState* field = nullptr;
-    std::optional<std::uint32_t> index;
+    std::uint32_t index = 0;
     for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
       PlannedArgument& argument = plan.own.arguments[rank * count + i];
       argument.region = region_of(plan, rank, r, who);
@@ -335,11 +335,12 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
       argument.privilege = r.privilege;
       if (field == nullptr || !is_own) {
         field = &context_.field_state(argument.region, r.field, r.privilege, r.op, who);
-        index = used->find_field(r.field);
-        REFRAIN_ASSERT(index, "a field that has a state is one of its tree");
+        const auto found = used->find_field(r.field);
+        REFRAIN_ASSERT(found, "a field that has a state is one of its tree");
+        index = *found;
       }
       argument.field = field;
-      argument.field_index = *index;
+      argument.field_index = index;
     }
   }
   check_independence(plan, request);

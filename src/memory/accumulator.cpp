@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "data/layout.hpp"
 
 namespace refrain::detail {
@@ -252,7 +253,11 @@ void Accumulator::free_chunk(std::byte* chunk) {
 }
 
 std::size_t Accumulator::index_of(const data::BoxPoint& p) const {
-  if (compact_ != nullptr) return *compact_->rank_by_boxes(p);
+  if (compact_ != nullptr) {
+    const auto position = compact_->rank_by_boxes(p);
+    REFRAIN_ASSERT(position, "what is folded are points of the accumulator");
+    return *position;
+  }
   std::size_t index = 0;
   for (int d = 0; d < 3; ++d)
     index = index * extent_[d] + static_cast<std::size_t>(p[d] - bounds_.lo[d]);
