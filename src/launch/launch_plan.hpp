@@ -120,7 +120,7 @@ struct OwnPoints {
 };
 
 // On lines of the cache of its own, as what else a launch reads of a region is (the tree, the field's state, footprints,
-// equivalence sets, instances): where all regions' lie alike, processors learn to prefetch them (docs/performance.md).
+// equivalence sets, instances): where all regions' lie alike, a launch waits less for memory (docs/performance.md).
 struct alignas(64) LaunchPlan {
   // By these a launch finds the plan and its data: they come first, on two lines of the cache.
   std::vector<std::uint64_t> key;
