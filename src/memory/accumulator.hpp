@@ -13,10 +13,10 @@
 // at one point in a thousand, 335 at one in 200, 170 at one in a hundred; at one in fifty both cost the same.
 //
 // Threads: made, filled, folded and ended by one thread after another; where parts of it are folded, by several at once.
-// While it is filled, several
-// threads (of one gang task) may use slots of different points; what has no chunk is under the lock. Cost: a
-// slot is two loads, of scattered points after a look-up; where there is no chunk, a lock and a look-up. Folding: the smaller of the rows of the
-// points and the rows in touched chunks, the values in those chunks, and those kept one by one.
+// While it is filled, several threads (of one gang task) may use slots of different points; what has no chunk is under
+// the lock. Cost: a slot is two loads, after a look-up where the points alone are covered; where there is no chunk, a lock
+// and a look-up. Folding: the smaller of the rows of the points and the rows in touched chunks, the values in those
+// chunks, and those kept one by one.
 
 #include <boost/container/small_vector.hpp>
 #include <boost/container/static_vector.hpp>
