@@ -7,12 +7,13 @@
 //   bytes      the same; answers requests with the bytes that the first launch has taken
 //   dense      `rectangles=` `fields=`: as many pieces, each a block; counts as with again=1
 //   record     `points=`: a group of so many points with a halo of one, twice a round; answers with the nanoseconds per
-//              point of a round that is recorded. `before=`: so many rounds were analysed before it
+//              point of a round that is recorded, with `counted=1` counts its instructions. `before=`: so many rounds
+//              were analysed before it
 //   gather     `points=` `runs=`: so many points in so many runs that are spread over 10^12, read once each in a random order;
 //              answers to `by=` with the nanoseconds per point: 0 by positions in an array, 1 by positions that are numbered once, 2 by
 //              point; and to `bytes=1` with the bytes that a field of these points takes per point
 //   nested     `partitions=` `points=`: partitions of one region, each with a point less per piece, used in turn; answers
-//              with nanoseconds per point, recorded (`marked=1`), or analysed after four rounds
+//              with nanoseconds per point, recorded (`marked=1`), or analysed after four rounds; `counted=1` as above
 
 #include <algorithm>
 #include <cstdio>
@@ -149,6 +150,22 @@ int first_sight(Context& context, const std::string& what, const peer::Request& 
   return count_or_weigh(context, what, shape, context.partition(region, dealt_out(rectangles)));
 }
 
+/// Nanoseconds; counts instructions where that is asked for.
+template <class Run>
+double measured(const Run& run) {
+  const bench::Collect collect;
+  const peer::Timer timer;
+  run();
+  return timer.ns();
+}
+
+template <class Measure>
+int serve_or_count(const peer::Request& shape, const Measure& measure) {
+  if (!shape.has("counted")) return peer::serve(measure);
+  measure(shape);
+  return 0;
+}
+
 int record(Context& context, const peer::Request& shape) {
   const Coord points = shape["points"];
   const auto measure = [&](const peer::Request&) {
@@ -162,15 +179,15 @@ int record(Context& context, const peer::Request& shape) {
     for (std::int64_t i = shape["before"]; i > 0; --i) round();
     context.fence();
     const Trace trace{"round"};  // of its own: another one would have recordings
-    const peer::Timer timer;
-    context.trace(trace, round);
-    context.fence();
-    const double ns = timer.ns() / static_cast<double>(2 * points);
+    const double ns = measured([&] {
+      context.trace(trace, round);
+      context.fence();
+    });
     context.destroy(region);
     context.fence();
-    return ns;
+    return ns / static_cast<double>(2 * points);
   };
-  return peer::serve(measure);
+  return serve_or_count(shape, measure);
 }
 
 int gather_far(Context& context, const peer::Request& shape) {
@@ -223,7 +240,7 @@ int gather_far(Context& context, const peer::Request& shape) {
 int nested(Context& context, const peer::Request& shape) {
   const Coord count = shape["partitions"], points = shape["points"];
   const bool marked = shape["marked"] != 0;
-  return peer::serve([&](const peer::Request&) {
+  return serve_or_count(shape, [&](const peer::Request&) {
     const Coord length = points * 1024;
     const auto region = context.region(Rect1{0, length - 1}, values[0]);
     // Partition k has the first points of all blocks, but for the last k.
@@ -245,14 +262,14 @@ int nested(Context& context, const peer::Request& shape) {
       for (int before = 0; before < 4; ++before) round();
       context.fence();
     }
-    const peer::Timer timer;
-    round();
-    round();
-    context.fence();
-    const double ns = timer.ns() / static_cast<double>(2 * count * points);
+    const double ns = measured([&] {
+      round();
+      round();
+      context.fence();
+    });
     context.destroy(region);
     context.fence();
-    return ns;
+    return ns / static_cast<double>(2 * count * points);
   });
 }
 

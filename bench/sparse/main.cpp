@@ -69,10 +69,12 @@ class Sparse {
     for (const int before : {2, 0}) {
       double least = 0;
       for (const long size : sizes) {
-        const Spread ns =
-            asked("record", "points=" + std::to_string(size) + " before=" + std::to_string(before));
-        records_.add({"sparse", "refrain", before != 0 ? "record" : "first-record", 1, size,
-                      "ns_per_point", "ns", ns});
+        const std::string shape =
+            "points=" + std::to_string(size) + " before=" + std::to_string(before);
+        const std::string variant = before != 0 ? "record" : "first-record";
+        const Spread ns = asked("record", shape);
+        records_.add({"sparse", "refrain", variant, 1, size, "ns_per_point", "ns", ns});
+        count_points("record", shape, variant, size, 2 * size);
         if (least == 0) least = ns.median;
         const bool met = ns.median <= 1.5 * least && (before == 0 || ns.median <= 2000);
         std::printf("  recording %6ld points, %s: %7.0f ns a point  bar %s  %s\n", size,
@@ -123,10 +125,12 @@ class Sparse {
     for (const int marked : {0, 1}) {
       double of_few = 0;
       for (const long size : sizes) {
-        const Spread ns = asked("nested", "points=16 partitions=" + std::to_string(size) +
-                                              " marked=" + std::to_string(marked));
-        records_.add({"sparse", "refrain", marked != 0 ? "nested-recorded" : "nested", 1, size,
-                      "ns_per_point", "ns", ns});
+        const std::string shape =
+            "points=16 partitions=" + std::to_string(size) + " marked=" + std::to_string(marked);
+        const std::string variant = marked != 0 ? "nested-recorded" : "nested";
+        const Spread ns = asked("nested", shape);
+        records_.add({"sparse", "refrain", variant, 1, size, "ns_per_point", "ns", ns});
+        count_points("nested", shape, variant, size, 2 * 16 * size);
         if (of_few == 0) of_few = ns.median;
         std::printf("  %ld nested partitions, %s: %7.0f ns a point, %.2f times  bar 2  %s\n", size,
                     marked != 0 ? "recorded" : "analysed", ns.median, ns.median / of_few,
@@ -145,6 +149,21 @@ class Sparse {
     const auto count = count_instructions(program_, {"1", what, shape});
     if (!count) throw Peer::Lost("does not run under callgrind");
     return static_cast<double>(*count);
+  }
+  /// The instructions beside a time, which no neighbour disturbs.
+  void count_points(const char* what, const std::string& shape, const std::string& variant,
+                    long size, long points) {
+    if (!can_count_instructions()) return;
+    const double count = counted(what, shape + " counted=1") / static_cast<double>(points);
+    records_.add({"sparse",
+                  "refrain",
+                  variant,
+                  1,
+                  size,
+                  "instructions_per_point",
+                  "",
+                  {count, count, count}});
+    std::printf("  %8.0f instructions a point:", count);
   }
   Spread asked(const char* what, const std::string& shape) {
     Peer peer(program_, {"1", what, shape});

@@ -271,6 +271,16 @@ Instance* Analysis::try_memory(FieldState& field, const data::IndexSpaceRef& poi
   return made;
 }
 
+const std::shared_ptr<const std::string>& Maker::name(const exec::NodeInfo& info,
+                                                      exec::NodeKind kind) {
+  if (name_ == nullptr || kind_ != kind || info_ != info) {
+    name_ = std::make_shared<const std::string>(exec::operation_name(&info, kind));
+    info_ = info;
+    kind_ = kind;
+  }
+  return name_;
+}
+
 Instance* Analysis::make_instance(FieldState& field, const data::IndexSpaceRef& space,
                                   MemoryId memory, const Layout& layout, const exec::NodeInfo* info,
                                   exec::NodeKind kind) {
@@ -282,7 +292,7 @@ Instance* Analysis::make_instance(FieldState& field, const data::IndexSpaceRef& 
   };
   std::unique_ptr<Instance> made = store_.allocate(space, field.type().size, memory, layout, wait);
   if (made == nullptr) return nullptr;
-  if (info != nullptr) made->made_by = exec::operation_name(info, kind);
+  if (info != nullptr) made->made_by = maker_.name(*info, kind);
   return &field.add_instance(std::move(made));
 }
 
@@ -387,7 +397,7 @@ void Analysis::fail_out_of_memory(FieldState& field, const data::IndexSpaceRef& 
             short_size(store_.memories().pool(id).usage().used);
     for (const Instance* instance : store_.in_memory(id))
       text += "\n    " + instance->field->describe() + ", " + short_size(instance->size) +
-              ", made by " + (instance->made_by.empty() ? "the program" : instance->made_by);
+              ", made by " + (instance->made_by == nullptr ? "the program" : *instance->made_by);
   }
   throw OutOfMemory(text);
 }

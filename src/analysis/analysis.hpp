@@ -134,6 +134,17 @@ struct AnalysisCounters : OperationCounters {
   static constexpr std::size_t kMostMemories = 1024;
 };
 
+/// The operation that made the last instance. A launch makes many, which share its name.
+class Maker {
+ public:
+  const std::shared_ptr<const std::string>& name(const exec::NodeInfo& info, exec::NodeKind kind);
+
+ private:
+  exec::NodeInfo info_;
+  exec::NodeKind kind_{};
+  std::shared_ptr<const std::string> name_;
+};
+
 class Analysis {
  public:
   Analysis(exec::Executor& executor, exec::Scope& scope, Memories& memories, std::uint64_t scope_id,
@@ -306,6 +317,7 @@ class Analysis {
   InstanceStore store_;
   /// By name and source line; so no more than the program has lines that launch.
   std::map<std::tuple<const char*, const char*, std::uint32_t>, exec::NodeInfo> infos_;
+  Maker maker_;
   AnalysisCounters counters_;
   std::uint64_t point_ = 0;
 };

@@ -20,6 +20,7 @@
 #include "analysis/instance.hpp"
 #include "analysis/subdivision.hpp"
 #include "analysis/use_state.hpp"
+#include "base/line_memory.hpp"
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
 #include "refrain/future.hpp"
@@ -56,7 +57,7 @@ struct RecorderNote {
   std::uint32_t index = 0;
 };
 
-struct alignas(64) EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<const FillValue>> {
+struct EquivalenceSet : OnLines, SetState<exec::NodeRef, std::shared_ptr<const FillValue>> {
   std::uint32_t number = 0;  ///< in order of creation within the field
   /// Number of the equivalence set whose state it took over when it was made.
   std::uint32_t cut_from = 0;
@@ -71,7 +72,7 @@ struct alignas(64) EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<cons
 
 /// The equivalence sets of one region, for one field. Exact while it is not dormant: splitting an equivalence set
 /// updates the footprints that contain it.
-struct alignas(64) Footprint
+struct alignas(kLine) Footprint
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
   explicit Footprint(data::IndexSpaceRef set) : points(std::move(set)) {}
 
@@ -83,6 +84,7 @@ struct alignas(64) Footprint
   boost::container::small_vector<EquivalenceSet*, 1> sets;  ///< none while it is dormant
   std::uint32_t used = 0;  ///< FieldState::tidied_ when it was last asked for
   bool passing = false;    ///< the set is no region of the field's tree
+  bool goes = false;       ///< for FieldState::forget_footprints
   bool many = false;       ///< sets, or its field has runs (analysis/set_runs.hpp)
   /// While the field has runs: the first and last positions of its sets.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> intervals;

@@ -87,12 +87,12 @@ SubdivisionView::Parts FieldState::all_parts() const {
 
 // Splits the equivalence sets that a set covers in part; returns those that it covers then.
 SubdivisionView::Parts FieldState::cut_out(const data::IndexSpaceRef& points) {
-  return points == space() ? all_parts() : cut_out(Subdivision::Sets(&points, 1)).front();
+  return points == space() ? all_parts() : cut_out(Subdivision::Sets(&points, 1))->front();
 }
 
-std::vector<SubdivisionView::Parts> FieldState::cut_out(Subdivision::Sets sets) {
+Subdivision::Covered FieldState::cut_out(Subdivision::Sets sets) {
   runs_.end();
-  std::vector<SubdivisionView::Parts> covered = subdivision_.cut_out(sets);
+  Subdivision::Covered covered = subdivision_.cut_out(sets);
   while (sets_.size() < subdivision_.parts())
     split(*sets_[subdivision_.cut_from(static_cast<Part>(sets_.size()))]);
   return covered;
@@ -153,22 +153,26 @@ void FieldState::add_footprints(std::span<const data::IndexSpaceRef> disjoint) {
     missing.push_back(points);
   }
   if (missing.empty()) return;
-  const std::vector<SubdivisionView::Parts> covered = cut_out(missing);
-  for (std::size_t i = 0; i < made.size(); ++i) name_sets(*made[i], covered[i]);
+  const Subdivision::Covered covered = cut_out(missing);
+  for (std::size_t i = 0; i < made.size(); ++i) name_sets(*made[i], (*covered)[i]);
 }
 
+// A set may be in many footprints that go, so each set is looked through once.
 void FieldState::forget_footprints(const std::function<bool(const Footprint&)>& unwanted) {
   runs_.end();
-  const std::size_t before = footprints_.size();
-  for (auto next = footprints_.begin(); next != footprints_.end();) {
-    const auto entry = next++;
-    Footprint& footprint = entry->second;
-    if (!unwanted(footprint)) continue;
-    if (!footprint.dormant()) leave_sets(footprint);
-    if (footprint.passing) --passing_;
-    footprints_.erase(entry);
+  bool any = false;
+  for (auto& [points, footprint] : footprints_) any |= footprint.goes = unwanted(footprint);
+  if (!any) return;
+  for (const auto& set : sets_) {
+    const auto gone = std::ranges::remove_if(set->footprints, &Footprint::goes);
+    entries_ -= gone.size();
+    set->footprints.erase(gone.begin(), gone.end());
   }
-  if (footprints_.size() != before) coalesce();
+  std::erase_if(footprints_, [this](const auto& entry) {
+    if (entry.second.goes && entry.second.passing) --passing_;
+    return entry.second.goes;
+  });
+  coalesce();
 }
 
 void FieldState::tidy() {

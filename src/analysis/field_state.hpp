@@ -30,11 +30,12 @@
 #include "analysis/extent.hpp"
 #include "analysis/set_runs.hpp"
 #include "analysis/subdivision.hpp"
+#include "base/line_memory.hpp"
 #include "data/region_tree.hpp"
 
 namespace refrain::analysis {
 
-class alignas(64) FieldState {
+class FieldState : public OnLines {
  public:
   /// All points start with a pending fill of zero bytes. Other fields may share the subdivision, which begins as one part.
   /// `tree`: the field's tree, for messages.
@@ -137,7 +138,7 @@ class alignas(64) FieldState {
   void split(EquivalenceSet& set);
   [[nodiscard]] SubdivisionView::Parts all_parts() const;
   SubdivisionView::Parts cut_out(const data::IndexSpaceRef& points);
-  std::vector<SubdivisionView::Parts> cut_out(Subdivision::Sets sets);
+  Subdivision::Covered cut_out(Subdivision::Sets sets);
   void coalesce();
 
   UsedExtent* used_ = nullptr;
@@ -149,7 +150,10 @@ class alignas(64) FieldState {
   std::vector<std::unique_ptr<EquivalenceSet>> sets_;  ///< of its parts, in order of creation
   std::uint32_t next_set_ = 0;
   /// By points.
-  std::unordered_map<const data::IndexSpace*, Footprint> footprints_;
+  std::unordered_map<const data::IndexSpace*, Footprint, std::hash<const data::IndexSpace*>,
+                     std::equal_to<>,
+                     LineAllocator<std::pair<const data::IndexSpace* const, Footprint>>>
+      footprints_;
   boost::intrusive::list<Footprint, boost::intrusive::constant_time_size<false>> awake_;
   std::size_t entries_ = 0;                   ///< of those awake
   std::size_t most_entries_ = least_entries;  ///< before the next tidy()

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "analysis/poison.hpp"
+#include "base/line_memory.hpp"
 #include "base/sure_memory.hpp"
 #include "data/box_index.hpp"
 #include "data/index_space.hpp"
@@ -45,7 +46,7 @@ enum class Storage : std::uint8_t {
 };
 
 /// The placement never changes.
-struct alignas(64) Instance : refrain::detail::Placement {
+struct Instance : OnLines, refrain::detail::Placement {
   std::uint64_t last_use = 0;  ///< number of the last point task that used it (for eviction)
   FieldState* field = nullptr;
   data::IndexSpaceRef space;  ///< the points it has room for
@@ -64,7 +65,8 @@ struct alignas(64) Instance : refrain::detail::Placement {
   std::vector<exec::NodeRef> empty_users;
   /// Borrowed from a parent that reduces: the contributions of its children go here, and there are no bytes.
   refrain::detail::Accumulator* accumulator = nullptr;
-  std::string made_by;    ///< task and source line, for messages about full memories
+  /// Task and source line, for messages about full memories; null: the program.
+  std::shared_ptr<const std::string> made_by;
   mutable Poison poison;  ///< failures that it has in place of values
   /// Of a placeholder: the instance that the present replay has for it, or null. Of an instance whose making is being
   /// recorded: its placeholder.

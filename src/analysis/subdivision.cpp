@@ -276,7 +276,7 @@ void Subdivision::take_together(Sets sets, std::span<Cells> inside) {
     });
 }
 
-std::vector<Subdivision::Parts> Subdivision::cut_out(Sets sets) {
+Subdivision::Covered Subdivision::cut_out(Sets sets) {
   std::vector<Cells> inside(sets.size());
   find_rests();
   std::size_t boxes = 0;
@@ -293,7 +293,7 @@ std::vector<Subdivision::Parts> Subdivision::cut_out(Sets sets) {
   }
   std::vector<Parts> covered(sets.size());
   std::ranges::transform(inside, covered.begin(), [this](Cells& cells) { return group(cells); });
-  return covered;
+  return std::make_shared<const std::vector<Parts>>(std::move(covered));
 }
 
 // The cells as parts of their own.
@@ -391,19 +391,19 @@ std::shared_ptr<Subdivision> SubdivisionView::fork(Subdivision::Sets sets) const
   return made;
 }
 
-std::vector<SubdivisionView::Parts> SubdivisionView::cut_out(Subdivision::Sets sets) {
+Subdivision::Covered SubdivisionView::cut_out(Subdivision::Sets sets) {
   if (!is_last() && !of_->cuts_[cuts_].is_of(sets)) {
     std::vector<Parts> met(sets.size());
     std::ranges::transform(sets, met.begin(), [this](const auto& set) { return meeting(set); });
     if (std::ranges::equal(met, sets, [this](const Parts& parts, const auto& set) {
           return is_union(parts, set);
         }))
-      return met;
+      return std::make_shared<const std::vector<Parts>>(std::move(met));
     of_ = fork(sets);
   }
   if (!is_last()) return of_->cuts_[cuts_++].covered;
   const Part before = of_->part_count_;
-  std::vector<Parts> covered = of_->cut_out(sets);
+  Subdivision::Covered covered = of_->cut_out(sets);
   if (of_->part_count_ == before) return covered;
   of_->cuts_.push_back({{sets.begin(), sets.end()}, before, covered});
   ++cuts_;

@@ -113,6 +113,8 @@ class CellIndex {
 class Subdivision {
  public:
   using Parts = std::vector<Part>;
+  /// Of several sets, in their order. Shared by the fields that follow a cut.
+  using Covered = std::shared_ptr<const std::vector<Parts>>;
   /// Sets of points, one or several that are disjoint.
   using Sets = std::span<const data::IndexSpaceRef>;
   /// Sets were cut out of the parts that there were.
@@ -120,7 +122,7 @@ class Subdivision {
     std::vector<data::IndexSpaceRef> sets;
     Part first;  ///< of the parts that it made
     /// What each set is then, in the order of the parts that it was cut from.
-    std::vector<Parts> covered;
+    Covered covered;
 
     [[nodiscard]] bool is_of(Sets others) const { return std::ranges::equal(sets, others); }
   };
@@ -173,7 +175,7 @@ class Subdivision {
   void take_in_order(Sets sets, std::span<Cells> inside);
   void take_from(Cell& cell, Sets sets, std::span<Cells> inside);
   void take_together(Sets sets, std::span<Cells> inside);
-  std::vector<Parts> cut_out(Sets sets);
+  Covered cut_out(Sets sets);
   Parts group(Cells& inside);
   Part split(Part whole, std::span<Cell* const> inside);
 
@@ -212,7 +214,7 @@ class SubdivisionView {
   /// What the part was a part of.
   [[nodiscard]] Part cut_from(Part part) const { return of_->parts_[part].cut_from; }
   /// Divides parts such that each of these sets is a union of parts; returns these.
-  std::vector<Parts> cut_out(Subdivision::Sets sets);
+  Subdivision::Covered cut_out(Subdivision::Sets sets);
   /// The parts that share points with the set, ascending.
   [[nodiscard]] Parts meeting(const data::IndexSpaceRef& points) const;
   [[nodiscard]] data::IndexSpaceRef points_of(Part part) const;

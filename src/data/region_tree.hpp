@@ -36,6 +36,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/line_memory.hpp"
 #include "base/made_once.hpp"
 #include "base/stable_vector.hpp"
 #include "base/sure_memory.hpp"
@@ -98,7 +99,7 @@ struct PartitionNode {
   }
 };
 
-class alignas(64) RegionTree {
+class RegionTree : public OnLines {
  public:
   static constexpr std::size_t max_dormant_partitions = 64;
   static constexpr std::size_t max_dormant_pieces = std::size_t{1} << 18;

@@ -53,6 +53,7 @@ enum class NodeKind : std::uint8_t { task, copy, fill, fold, access, detach, oth
 struct NodeInfo {
   std::string name;  ///< task name, or what the runtime does ("copy", "fence")
   Where where;
+  friend bool operator==(const NodeInfo&, const NodeInfo&) = default;
 };
 
 /// "task 'NAME' launched at FILE:LINE": what every message calls a launch.

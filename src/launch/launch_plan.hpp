@@ -27,6 +27,7 @@
 
 #include "analysis/field_state.hpp"
 #include "base/hash.hpp"
+#include "base/line_memory.hpp"
 #include "data/index_space.hpp"
 #include "data/region_tree.hpp"
 #include "graph/node.hpp"
@@ -60,6 +61,14 @@ inline std::string launch_name(const LaunchRequest& request) {
 /// And one of its region arguments.
 inline std::string argument_name(const LaunchRequest& request, std::size_t argument) {
   return launch_name(request) + ", argument " + std::to_string(argument);
+}
+/// Of all, in order.
+inline std::vector<std::string> argument_names(const LaunchRequest& request) {
+  const std::string launch = launch_name(request) + ", argument ";
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < request.requirements.size(); ++i)
+    names.push_back(launch + std::to_string(i));
+  return names;
 }
 
 /// The one that the region or the partition is of.
@@ -121,7 +130,7 @@ struct OwnPoints {
 
 // On lines of the cache of its own, as what else a launch reads of a region is (the tree, the field's state, footprints,
 // equivalence sets, instances): where all regions' lie alike, a launch waits less for memory (docs/performance.md).
-struct alignas(64) LaunchPlan {
+struct LaunchPlan : OnLines {
   // By these a launch finds the plan and its data: they come first, on two lines of the cache.
   std::vector<std::uint64_t> key;
   std::uint64_t token = 0;  ///< of the call (call_identity.hpp)

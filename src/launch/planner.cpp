@@ -280,9 +280,10 @@ std::unique_ptr<LaunchPlan> Planner::make_unmapped(const LaunchRequest& request,
   plan->info = {request.task->name(), request.where};
   plan->group = request.domain != nullptr;
   plan->check = context_.runtime.options().check;
+  const std::vector<std::string> names = argument_names(request);
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
     const Requirement& r = request.requirements[i];
-    check_requirement(r, plan->group, argument_name(request, i));
+    check_requirement(r, plan->group, names[i]);
     plan->reductions += r.privilege == Privilege::reduce;
     plan->requirements.push_back({r.privilege, r.relaxed, r.op, std::string(r.field.name),
                                   *r.field.type, r.projection, tree_of(r)});
@@ -290,7 +291,7 @@ std::unique_ptr<LaunchPlan> Planner::make_unmapped(const LaunchRequest& request,
   plan->argument_count = static_cast<std::uint32_t>(plan->requirements.size());
   plan->node_class = exec::NodePool::class_of(TaskPayload::bytes(*plan));
   plan_points(*plan, request, context_);
-  plan_arguments(*plan, request);
+  plan_arguments(*plan, request, names);
   if (context_.replicated != nullptr)
     plan->points.replicated = context_.replicated->plan(*plan, request);
   plan->token = token_of(request);
@@ -314,12 +315,13 @@ void add_disjoint_footprints(const LaunchPlan& plan, const Requirement& r, std::
 
 // The region of each point and requirement, and what the analysis needs of it. What is wrong with any point of the launch
 // is found here, so that all shards find it.
-void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request) {
+void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request,
+                             std::span<const std::string> names) {
   const std::size_t count = request.requirements.size();
   plan.own.arguments.resize(plan.own.points.size() * count);
   for (std::size_t i = 0; i < count; ++i) {
     const Requirement& r = request.requirements[i];
-    const std::string who = argument_name(request, i);
+    const std::string& who = names[i];
     data::RegionTree* const used = tree_of(r);
     if (used->in(context_.forest) &&
         std::ranges::find(plan.trees, used, &data::UsedTree::tree) == plan.trees.end())

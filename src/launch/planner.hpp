@@ -57,7 +57,8 @@ class Planner {
   /// Without the mapper's answers.
   std::unique_ptr<LaunchPlan> make_unmapped(const LaunchRequest& request,
                                             std::span<const std::uint64_t> key);
-  void plan_arguments(LaunchPlan& plan, const LaunchRequest& request);
+  void plan_arguments(LaunchPlan& plan, const LaunchRequest& request,
+                      std::span<const std::string> names);
   void tidy(analysis::FieldState& field);
   void wake_all(LaunchPlan& plan);
 

@@ -203,7 +203,7 @@ void ContextImpl::begin_attachment(Attachment attachment) {
     instance->space = points;
     instance->memory = program_memories().front();
     instance->storage = analysis::Storage::attached;
-    instance->made_by = attachment.made_by;
+    instance->made_by = std::make_shared<const std::string>(attachment.made_by);
     instance->zero = reinterpret_cast<std::byte*>(part.values.lowest);
     for (int d = 0; d < points->dim(); ++d) {
       instance->stride[d] = part.values.stride[d];

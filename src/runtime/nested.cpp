@@ -27,7 +27,7 @@ Grant ContextImpl::make_grant(LaunchPlan& plan, TaskPayload& payload, std::size_
   auto borrowed = std::make_unique<analysis::Instance>();
   borrowed->space = grant.points;
   borrowed->storage = analysis::Storage::borrowed;
-  borrowed->made_by = task_name;
+  borrowed->made_by = std::make_shared<const std::string>(task_name);
   if (reduces) {
     borrowed->memory = program_memories().front();
     borrowed->accumulator = physical.accumulator;
