@@ -20,7 +20,6 @@
 #include "analysis/instance.hpp"
 #include "analysis/subdivision.hpp"
 #include "analysis/use_state.hpp"
-#include "base/line_memory.hpp"
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
 #include "refrain/future.hpp"
@@ -57,7 +56,7 @@ struct RecorderNote {
   std::uint32_t index = 0;
 };
 
-struct EquivalenceSet : OnLines, SetState<exec::NodeRef, std::shared_ptr<const FillValue>> {
+struct alignas(64) EquivalenceSet : SetState<exec::NodeRef, std::shared_ptr<const FillValue>> {
   std::uint32_t number = 0;  ///< in order of creation within the field
   /// Number of the equivalence set whose state it took over when it was made.
   std::uint32_t cut_from = 0;
@@ -72,7 +71,7 @@ struct EquivalenceSet : OnLines, SetState<exec::NodeRef, std::shared_ptr<const F
 
 /// The equivalence sets of one region, for one field. Exact while it is not dormant: splitting an equivalence set
 /// updates the footprints that contain it.
-struct alignas(kLine) Footprint
+struct alignas(64) Footprint
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
   explicit Footprint(data::IndexSpaceRef set) : points(std::move(set)) {}
 

@@ -142,18 +142,19 @@ Footprint& FieldState::footprint(const data::IndexSpaceRef& points, bool passing
   return footprint;
 }
 
-void FieldState::add_footprints(std::span<const data::IndexSpaceRef> disjoint) {
-  std::vector<data::IndexSpaceRef> missing;
+void FieldState::add_footprints(std::vector<data::IndexSpaceRef> disjoint) {
   std::vector<Footprint*> made;
-  for (const data::IndexSpaceRef& points : disjoint) {
-    if (points == space() || points->empty()) continue;
+  made.reserve(disjoint.size());
+  if (disjoint.size() > footprints_.size())
+    footprints_.reserve(footprints_.size() + disjoint.size());
+  std::erase_if(disjoint, [&](const data::IndexSpaceRef& points) {
+    if (points == space() || points->empty()) return true;
     const auto [slot, is_new] = footprints_.try_emplace(points.get(), points);
-    if (!is_new) continue;
-    made.push_back(&slot->second);
-    missing.push_back(points);
-  }
-  if (missing.empty()) return;
-  const Subdivision::Covered covered = cut_out(missing);
+    if (is_new) made.push_back(&slot->second);
+    return !is_new;
+  });
+  if (disjoint.empty()) return;
+  const Subdivision::Covered covered = cut_out(disjoint);
   for (std::size_t i = 0; i < made.size(); ++i) name_sets(*made[i], (*covered)[i]);
 }
 

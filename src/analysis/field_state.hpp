@@ -30,12 +30,11 @@
 #include "analysis/extent.hpp"
 #include "analysis/set_runs.hpp"
 #include "analysis/subdivision.hpp"
-#include "base/line_memory.hpp"
 #include "data/region_tree.hpp"
 
 namespace refrain::analysis {
 
-class FieldState : public OnLines {
+class alignas(64) FieldState {
  public:
   /// All points start with a pending fill of zero bytes. Other fields may share the subdivision, which begins as one part.
   /// `tree`: the field's tree, for messages.
@@ -52,7 +51,7 @@ class FieldState : public OnLines {
   /// copies have used it.
   Footprint& footprint(const data::IndexSpaceRef& points, bool passing = false);
   /// Makes the footprints of disjoint sets that are missing: quicker than one by one.
-  void add_footprints(std::span<const data::IndexSpaceRef> disjoint);
+  void add_footprints(std::vector<data::IndexSpaceRef> disjoint);
   /// Whether there are so many passing footprints that it is time to forget them.
   [[nodiscard]] bool crowded() const { return passing_ > kPassing + footprints_.size() / 2; }
 
@@ -150,10 +149,7 @@ class FieldState : public OnLines {
   std::vector<std::unique_ptr<EquivalenceSet>> sets_;  ///< of its parts, in order of creation
   std::uint32_t next_set_ = 0;
   /// By points.
-  std::unordered_map<const data::IndexSpace*, Footprint, std::hash<const data::IndexSpace*>,
-                     std::equal_to<>,
-                     LineAllocator<std::pair<const data::IndexSpace* const, Footprint>>>
-      footprints_;
+  std::unordered_map<const data::IndexSpace*, Footprint> footprints_;
   boost::intrusive::list<Footprint, boost::intrusive::constant_time_size<false>> awake_;
   std::size_t entries_ = 0;                   ///< of those awake
   std::size_t most_entries_ = least_entries;  ///< before the next tidy()

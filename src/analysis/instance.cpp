@@ -20,7 +20,8 @@ Instance* InstanceSet::find(const data::IndexSpaceRef& points, MemoryId memory,
     if (instance.storage != Storage::pool) outside = &instance;
     else if (fits(instance) && (!first || instance.number < first->number)) first = &instance;
   };
-  if (points->empty()) {
+  constexpr std::size_t kFew = 4;  // sooner looked at than found in the index
+  if (points->empty() || all_.size() <= kFew) {
     for (const auto& instance : all_) look_at(*instance);
   } else {
     const data::BoxPoint corner = points->boxes().front().lo;

@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "analysis/poison.hpp"
-#include "base/line_memory.hpp"
 #include "base/sure_memory.hpp"
 #include "data/box_index.hpp"
 #include "data/index_space.hpp"
@@ -46,7 +45,7 @@ enum class Storage : std::uint8_t {
 };
 
 /// The placement never changes.
-struct Instance : OnLines, refrain::detail::Placement {
+struct alignas(64) Instance : refrain::detail::Placement {
   std::uint64_t last_use = 0;  ///< number of the last point task that used it (for eviction)
   FieldState* field = nullptr;
   data::IndexSpaceRef space;  ///< the points it has room for

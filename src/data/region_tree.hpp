@@ -36,7 +36,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/line_memory.hpp"
 #include "base/made_once.hpp"
 #include "base/stable_vector.hpp"
 #include "base/sure_memory.hpp"
@@ -99,7 +98,7 @@ struct PartitionNode {
   }
 };
 
-class RegionTree : public OnLines {
+class alignas(64) RegionTree {
  public:
   static constexpr std::size_t max_dormant_partitions = 64;
   static constexpr std::size_t max_dormant_pieces = std::size_t{1} << 18;

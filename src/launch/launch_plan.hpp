@@ -27,7 +27,6 @@
 
 #include "analysis/field_state.hpp"
 #include "base/hash.hpp"
-#include "base/line_memory.hpp"
 #include "data/index_space.hpp"
 #include "data/region_tree.hpp"
 #include "graph/node.hpp"
@@ -130,7 +129,7 @@ struct OwnPoints {
 
 // On lines of the cache of its own, as what else a launch reads of a region is (the tree, the field's state, footprints,
 // equivalence sets, instances): where all regions' lie alike, a launch waits less for memory (docs/performance.md).
-struct LaunchPlan : OnLines {
+struct alignas(64) LaunchPlan {
   // By these a launch finds the plan and its data: they come first, on two lines of the cache.
   std::vector<std::uint64_t> key;
   std::uint64_t token = 0;  ///< of the call (call_identity.hpp)

@@ -305,10 +305,11 @@ namespace {
 void add_disjoint_footprints(const LaunchPlan& plan, const Requirement& r, std::size_t i) {
   if (r.partition.tree == nullptr || !r.partition.tree->is_disjoint(r.partition.index)) return;
   std::vector<data::IndexSpaceRef> pieces;
+  pieces.reserve(plan.own.points.size());
   const std::vector<PlannedArgument>& all = plan.own.arguments;
   for (std::size_t at = i; at < all.size(); at += plan.argument_count)
     if (all[at].field == all[i].field) pieces.push_back(all[at].points);
-  if (pieces.size() > 1) all[i].field->add_footprints(pieces);
+  if (pieces.size() > 1) all[i].field->add_footprints(std::move(pieces));
 }
 
 }  // namespace
