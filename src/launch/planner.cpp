@@ -77,6 +77,12 @@ AnyRegion region_of(const LaunchPlan& plan, std::size_t rank, const Requirement&
   return r.partition.tree->handle(partition.first_child + static_cast<std::uint32_t>(*colour_rank));
 }
 
+/// Whether every point gets the same region of both.
+bool are_same_pieces(const Requirement& a, const Requirement& b) {
+  return a.partition.tree != nullptr && a.partition.tree == b.partition.tree &&
+         a.partition.index == b.partition.index && a.projection.impl() == b.projection.impl();
+}
+
 /// The points of the domain, all of them for now, and which ones are own.
 void plan_points(LaunchPlan& plan, const LaunchRequest& request, ContextCore& context) {
   LaunchPoints& points = plan.points;
@@ -329,11 +335,12 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request,
       plan.trees.push_back({used, used->uid()});
     // A child's field of its parent's data differs from piece to piece: each may be another grant.
     const bool is_own = used->data_tree().in(context_.forest);
+    const bool as_before = i > 0 && are_same_pieces(request.requirements[i - 1], r);
     analysis::FieldState* field = nullptr;
     std::uint32_t index = 0;
     for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
       PlannedArgument& argument = plan.own.arguments[rank * count + i];
-      argument.region = region_of(plan, rank, r, who);
+      argument.region = as_before ? (&argument)[-1].region : region_of(plan, rank, r, who);
       argument.points = used->node(argument.region.node).space;
       argument.privilege = r.privilege;
       if (field == nullptr || !is_own) {
