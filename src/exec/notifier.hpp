@@ -39,6 +39,13 @@
 
 namespace refrain::exec {
 
+/// For a loop that looks again and again.
+inline void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
 /// One thread's, for one wait.
 class Spin {
  public:
@@ -55,9 +62,7 @@ class Spin {
       if (end_ == 0) end_ = now + kSpinNs;
       return now < end_;
     }
-#if defined(__x86_64__) || defined(__i386__)
-    for (int i = 0; i < pauses_; ++i) __builtin_ia32_pause();
-#endif
+    for (int i = 0; i < pauses_; ++i) pause_briefly();
     return true;
   }
 
@@ -150,6 +155,8 @@ class Notifier {
     for (int kind = 0; kind < static_cast<int>(kinds_.size()); ++kind) notify_all(kind);
   }
   [[nodiscard]] bool stopped() const { return stopped_.load(std::memory_order_seq_cst); }
+  /// There are more threads than cores.
+  [[nodiscard]] bool is_crowded() const { return crowded_; }
   /// For a thread in search of work; see Spin.
   [[nodiscard]] Spin spin(int pauses) const { return {crowded_, pauses}; }
 

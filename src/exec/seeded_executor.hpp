@@ -74,6 +74,8 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     Fiber* fiber = nullptr;         ///< a program's, or a body's that has begun
     const Node* running = nullptr;  ///< innermost node whose body is on its stack
     bool completing = false;        ///< the body has ended: its step completes the operation
+    Lanes* lanes = nullptr;         ///< of an operation that runs in one of these
+    std::uint32_t lane = 0;
     const std::function<bool()>* done = nullptr;  ///< what it waits for
     WaitRecord* waits = nullptr;                  ///< innermost
   };
@@ -90,6 +92,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     void tell_owner() const { executor.tell_waiter(scope); }
     [[nodiscard]] bool owns(const Node&) const { return true; }  // there is one thread
     void finish(Node& node) const { executor.finish(node); }
+    void lane_can_go_on() const {}  // all are looked at
   };
   Sink sink_of(Scope& scope) { return {*this, scope}; }
 
@@ -188,7 +191,9 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     ++steps_;
     if (actor.completing) {
       const Ready work = actor.work;
+      const auto [lanes, lane] = std::pair(actor.lanes, actor.lane);
       actors_.erase(actor.id);
+      if (lanes != nullptr) return end_in_lane(*lanes, lane, Replay::of(work.live()).scope);
       return work.is_live() ? complete_replayed(work.live()) : finish(work.node());
     }
     if (!actor.work && !actor.fiber) {  // a job: it launches nothing and waits for nothing
@@ -340,6 +345,47 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     } while (++index < to && (to_the_end || draw() % 16 != 0));
     interleave();
     return index;
+  }
+
+  // --- lanes -------------------------------------------------------------------------------------------
+  // The operation that a lane has come to is an actor, once it can run. The lane is held until that has run.
+
+  std::uint32_t lanes() const override { return 3; }
+  bool runs_scheduled(ScheduleTrial&) override { return draw() % 2 == 0; }
+  bool draw_durations(std::span<std::uint64_t> ns) override {
+    for (std::uint64_t& each : ns) each = draw() % 1000;
+    return true;
+  }
+  void add_lanes(Lanes& lanes) override { lanes_.push_back(&lanes); }
+  void remove_lanes(Lanes& lanes) override {
+    std::erase(lanes_, &lanes);
+    lanes.close();
+  }
+  void issue_to_lanes(Lanes& lanes, std::uint32_t count, bool left) override {
+    (void)(left ? lanes.leave(count) : lanes.issue(count));
+    go_on(lanes);
+    interleave();
+  }
+
+  void go_on(Lanes& lanes) {
+    for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+      if (!lanes.may_go_on(lane) || !lanes.hold(lane)) continue;
+      LiveNode* const live = lanes.next(lane, sink_of(lanes.scope()));
+      if (live == nullptr) {
+        lanes.let_go(lane);
+        continue;
+      }
+      Actor& actor = add_actor(live);
+      actor.lanes = &lanes;
+      actor.lane = lane;
+      make_runnable(actor);
+    }
+  }
+
+  void end_in_lane(Lanes& lanes, std::uint32_t lane, Scope& scope) {
+    lanes.done(lane, sink_of(scope));
+    lanes.let_go(lane);
+    go_on(lanes);
   }
 
   void parallel_for(std::int64_t count, std::int64_t grain, const LoopBody& f) override {
@@ -502,6 +548,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   Actor* current_ = nullptr;  ///< null: on the thread's own stack
   BackgroundQueue background_;
   std::vector<Outside*> outsides_;
+  std::vector<Lanes*> lanes_;
 
   // Completion from outside: the thread sleeps while nothing can take a step.
   ReadyQueue completed_;  ///< nodes that no actor runs yet

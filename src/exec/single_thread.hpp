@@ -52,6 +52,11 @@ class SingleThreadMode {
     return false;
   }
 
+  /// Other threads have work that is theirs. Any of them.
+  void end() {
+    if (on()) on_.store(false, std::memory_order_relaxed);
+  }
+
   /// With one thread: enough tasks have been executed since the last look for another.
   [[nodiscard]] bool length_due(std::uint64_t executed) const {
     return executed >= executed_then_ + kTasks;

@@ -26,6 +26,11 @@
 // Replays. Operations without a node are in the deques as nodes are, and a thread runs a streak of them in one loop.
 // Before it sleeps it looks at the proxies (graph/replay.hpp).
 //
+// Schedules. Lanes (graph/lanes.hpp) are run by whoever finds nothing else to run, as loops of gang tasks are helped with:
+// each thread the lane of its number. The owner runs what it issued before the last call of issue, as far as that can be
+// run, whenever it issues more, so that the other lanes are never behind its issuing by more than a call. A thread that
+// holds a lane which has to wait spins for a short time; then it parks the lane and looks for other work.
+//
 // Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
 // (exec/single_thread.hpp).
 //
@@ -70,6 +75,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "exec/active_lanes.hpp"
 #include "exec/background.hpp"
 #include "exec/deadlock.hpp"
 #include "exec/deque.hpp"
@@ -81,6 +87,7 @@
 #include "exec/threads.hpp"
 #include "graph/completion.hpp"
 #include "graph/replay_steps.hpp"
+#include "graph/schedule_trial.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
 
@@ -107,6 +114,10 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   static constexpr int kStreak = 64;  ///< kept successors in a row
   /// Operations of replays that a thread which is alone issues before it runs them: they fit its cache.
   static constexpr std::uint32_t kReplayBurst = 1024;
+  /// How often a thread looks whether a lane that it holds can go on, before it parks that: for some microseconds.
+  static constexpr int kLaneLooks = 256;
+  /// Looks of a thread with nothing to run before it takes lanes that other threads may come back to.
+  static constexpr std::uint32_t kPatientLooks = 8;
   /// How often a thread that runs nodes asks for what comes from outside.
   static constexpr std::uint64_t kAskEveryNs = 3'000;
   /// How long who watches for it sleeps: longer the longer nothing comes.
@@ -129,6 +140,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     std::uint64_t jobs_ns = 0;       ///< spent on background jobs
     std::uint64_t proxies_seen = 0;  ///< how many had been added at the last look
     std::uint64_t asked_ns = 0;      ///< when it last asked for what comes from outside
+    std::uint32_t idle_looks = 0;    ///< for a lane to run, in vain
     std::atomic<std::uint64_t> executed{0}, stolen{0}, sleeps{0}, idle_ns{0};
   };
   /// To a counter of this thread's slot: one writer, so no read-modify-write is needed.
@@ -151,6 +163,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     }
     void ready(LiveNode& live) const { executor.push(slot, &live); }
     void tell_owner() const { executor.queues_.notify_waiters(); }
+    void lane_can_go_on() const { executor.queues_.call_somebody(); }
     [[nodiscard]] bool owns(const Node& node) const { return node.scope->owner() == &slot; }
     void finish(Node& node) const { executor.finish(slot, node, keep); }
   };
@@ -479,6 +492,85 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     return sink_of(Replay::of(live).scope);
   }
 
+  // --- lanes -------------------------------------------------------------------------------------------
+
+  std::uint32_t lanes() const override {
+    const bool can = options_.scheduling == Scheduling::always ||
+                     (options_.scheduling == Scheduling::measured && !notifier_.is_crowded());
+    return can ? std::min(1 + static_cast<std::uint32_t>(options_.workers), Lanes::kMost) : 1;
+  }
+  bool runs_scheduled(ScheduleTrial& trial) override {
+    return options_.scheduling == Scheduling::always || trial.next(profile::now_ns);
+  }
+  bool draw_durations(std::span<std::uint64_t> ns) override {
+    if (options_.scheduling != Scheduling::always) return false;
+    std::ranges::fill(ns, 1000);
+    return true;
+  }
+  void add_lanes(Lanes& lanes) override { lanes_.add(lanes); }
+  void remove_lanes(Lanes& lanes) override { lanes_.remove(lanes); }
+
+  void issue_to_lanes(Lanes& lanes, std::uint32_t count, bool left) override {
+    const bool holds = lanes.hold(0);
+    const std::uint64_t before = lanes.issued();
+    for (std::uint32_t can = left ? lanes.leave(count) : lanes.issue(count); can > 0; --can)
+      queues_.call_somebody();
+    if (!holds) return;
+    Slot& slot = *slots_[0];
+    const WithoutNode among(slot);
+    std::uint64_t ran = 0;
+    while (lanes.place(0) < before && run_step(slot, lanes, 0)) ++ran;
+    lanes.let_go(0);
+    add(slot.executed, ran);
+  }
+
+  /// Of a lane that is held. False: it has to wait.
+  bool run_step(Slot& slot, Lanes& lanes, std::uint32_t lane) {
+    const Sink sink{*this, slot};
+    LiveNode* const live = lanes.next(lane, sink);
+    if (live == nullptr) return false;
+    Replay& replay = Replay::of(*live);
+    if (tells_) [[unlikely]] {
+      run_told(replay, live->index, slot.processor, slot.index);
+    } else {
+      Execution execution{*this, slot.processor};
+      run_operation<false>(replay, live->index, replay.nodes[live->index], execution);
+    }
+    lanes.done(lane, sink);
+    return true;
+  }
+
+  /// For a thread that has found nothing else. False: there was no lane to go on with.
+  bool run_lane(Slot& slot) {
+    const auto [lanes, lane] = lanes_.take(slot.index, slot.idle_looks >= kPatientLooks);
+    if (lanes == nullptr) {
+      ++slot.idle_looks;
+      return false;
+    }
+    const std::uint64_t begin = profile::now_ns();
+    std::uint64_t ran = 0;
+    {
+      const WithoutNode among(slot);
+      for (int looks = 0;;) {
+        if (run_step(slot, *lanes, lane)) {
+          ++ran;
+          looks = 0;
+          between_nodes(slot);
+        } else if (++looks > kLaneLooks || lanes->is_wanted() || background_.late() ||
+                   (slot.waits != nullptr && looks > 1)) {
+          if (lanes->park(lane)) break;
+        } else {
+          pause_briefly();
+        }
+      }
+    }
+    if (ran == 0) return false;
+    slot.idle_looks = 0;
+    slot.jobs_ns += profile::now_ns() - begin;  // not idle
+    add(slot.executed, ran);
+    return true;
+  }
+
   // --- finding ---------------------------------------------------------------------------------------
   // `within` null: anything a cpu thread may run.
 
@@ -641,7 +733,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   /// Looks once for anything that the thread can run. Loops of gang tasks are helped with here.
   Ready look(Slot& slot, const Scope* within) {
     Ready ready = find(slot, within);
-    while (!ready && !slot.dedicated && !within && loops_.help()) ready = find(slot, within);
+    while (!ready && !slot.dedicated && !within && (loops_.help() || run_lane(slot)))
+      ready = find(slot, within);
     return ready;
   }
 
@@ -669,12 +762,14 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       return single_thread_.due(now) && (single_thread_.*what)(now, executed());
     };
     const bool decides = slot.index == 1;
+    if (lanes_.any()) return single_thread_.end();
     if (decides && !decide(&SingleThreadMode::begin)) return;
-    while (single_thread_.on() && !notifier_.stopped()) {
+    while (single_thread_.on() && !notifier_.stopped() && !lanes_.any()) {
       if (!run_background_job(slot))
         background_.nap(std::chrono::nanoseconds(SingleThreadMode::kNapNs));
       if (decides) decide(&SingleThreadMode::go_on);  // not due: a job may be short
     }
+    if (decides) single_thread_.end();  // lanes may have come
   }
 
   /// For a worker that has found nothing to run. Null: the executor stops.
@@ -698,7 +793,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     bool woken = true;
     while (true) {
       const bool spins = woken && (threads() > 1 || outside_.load() != nullptr);
-      for (Spin spin = notifier_.spin(waits ? Spin::kWait : Spin::kSearch); spins;) {
+      const bool often = waits || lanes_.any();
+      for (Spin spin = notifier_.spin(often ? Spin::kWait : Spin::kSearch); spins;) {
         if (ended()) return nullptr;
         if (const Ready ready = look(slot, within)) return ready;
         const bool goes_on = (!waits && run_background_job(slot)) || ask_outside() || spin.step();
@@ -741,6 +837,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   Notifier notifier_;
   SharedQueues queues_;
   GangLoops loops_;
+  ActiveLanes lanes_;
   BackgroundQueue background_;
   SingleThreadMode single_thread_;
   std::atomic<int> scopes_{0};

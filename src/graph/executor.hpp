@@ -21,6 +21,8 @@ namespace refrain::exec {
 
 class BackgroundJob;
 class Executor;
+class Lanes;
+class ScheduleTrial;
 
 /// What Node::run is told about where and how it runs.
 struct Execution {
@@ -77,6 +79,9 @@ LaterCompletion complete_later(Node& node, Execution& execution, NodeRun rest = 
 /// The same for an operation of a replay, of which the template says that it may (Template::Operation).
 LaterCompletion complete_later(Replay& replay, std::uint32_t index, Execution& execution);
 
+/// When replays run from schedules (graph/replays.hpp): where that is measured to be faster, wherever they can, never.
+enum class Scheduling : std::uint8_t { measured, always, never };
+
 struct ExecutorOptions {
   int workers = 1;        ///< threads beside the launching one (0: it does everything itself)
   int accumulators = 64;  ///< live accumulators per scope
@@ -86,6 +91,7 @@ struct ExecutorOptions {
   bool bind = true;           ///< bind worker threads to cores (hwloc)
   bool oldest_first = false;  ///< a thread runs first what it has made ready first
   bool path_order = false;    ///< replays order what becomes ready (graph/template.hpp)
+  Scheduling scheduling = Scheduling::measured;
 };
 
 /// An operation that has run. One of a replay may have no node (graph/replay.hpp).
@@ -209,6 +215,17 @@ class Executor {
   /// it is to go on `to_the_end`.
   virtual std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                                      bool to_the_end) = 0;
+  /// How many lanes schedules have (graph/lanes.hpp). 1: none are made, and what follows is not called.
+  [[nodiscard]] virtual std::uint32_t lanes() const { return 1; }
+  /// Owner: whether the next replay runs from its schedule.
+  virtual bool runs_scheduled(ScheduleTrial& /*trial*/) { return false; }
+  /// How long operations are taken to last, where that is not measured. False: it is.
+  virtual bool draw_durations(std::span<std::uint64_t> /*ns*/) { return false; }
+  /// Owner: threads run these lanes from here on, until nothing of them is in flight.
+  virtual void add_lanes(Lanes& /*lanes*/) {}
+  virtual void remove_lanes(Lanes& /*lanes*/) {}
+  /// Owner: operations [0, count) of the present replay may run. `left`: no others will be issued.
+  virtual void issue_to_lanes(Lanes& /*lanes*/, std::uint32_t /*count*/, bool /*left*/) {}
   /// Owner, or a thread that runs a node: one of those that hold a replayed operation back does so no more.
   virtual void lower(LiveNode& live) = 0;
   /// The same threads: the operation is done.

@@ -1,8 +1,8 @@
 #pragma once
 // One replay of a template in flight: a *slot* with a count of unfinished predecessors per operation.
 //
-// This is the protocol of replays that go through the graph. A replay that is run in order (graph/replays.hpp) lowers no
-// count and stores no `done`; the owner ends it by setting `sinks_left`.
+// This is the protocol of replays that go through the graph. The two other ways (Way) lower no count. A replay that is run
+// in order stores no `done`, and the owner ends it by setting `sinks_left`. A scheduled one counts its lanes there.
 //
 // Life of a slot. It is *reserved* when the replay before it begins, since that one's carried edges
 // lower its counts. Its own replay then begins (graph/replays.hpp), is issued by moving the watermark
@@ -117,9 +117,16 @@ enum ReplayEvent : std::uint32_t {
   kTimed = 2,    ///< it is noted how long its operations take (graph/template.hpp)
 };
 
+/// How a replay is run (graph/replays.hpp).
+enum class Way : std::uint8_t {
+  graph,      ///< each operation when its predecessors are done, by counts, as said above
+  in_order,   ///< by the owner, when it issues them; without counts
+  scheduled,  ///< in lanes (graph/lanes.hpp); without counts
+};
+
 struct alignas(64) Replay {
   /// With all operations behind it. Their counts are not set.
-  Replay(const Template& template_, Scope& its_scope, PathOrder* path_order);
+  Replay(const Template& template_, Scope& its_scope, Durations* its_durations);
 
   const TemplateNode* nodes;
   const Successor* successors;
@@ -135,7 +142,7 @@ struct alignas(64) Replay {
   // --- what few replays need
   alignas(64) const Template& recorded;
   Scope& scope;
-  PathOrder* const order;  ///< gets the durations of a replay with kTimed
+  Durations* const durations;  ///< of a replay with kTimed
   /// The nodes of issued operations that have one. Written before these are issued; the watermark publishes them.
   std::vector<Node*> graph_nodes;
   /// By operation: the number of its open proxy in Proxies, or 0. A thread that does not see it in time finds the proxy
@@ -143,8 +150,8 @@ struct alignas(64) Replay {
   std::vector<std::atomic<std::uint64_t>> proxy_number;
   /// Owner: the chain was left here, the replay that a slot is reserved for will not come.
   bool ends_chain = false;
-  /// Owner: its operations are run in order, without counts (graph/replays.hpp).
-  bool in_order = false;
+  /// Owner: how its operations are run.
+  Way way = Way::graph;
   /// Owner: of so many operations the window has been told (Window::count_replayed).
   std::uint32_t counted = 0;
 

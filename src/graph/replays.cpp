@@ -12,13 +12,30 @@
 
 namespace refrain::exec {
 
+namespace {
+
 constexpr std::uint32_t kLeastSlots = 4;
+/// Replays of a template before those that are timed for a schedule: most templates are not replayed so often.
+constexpr std::uint32_t kUntimed = 16;
+/// What the owner needs to issue an operation, with its share of the call: an estimate.
+constexpr std::uint64_t kIssueNs = 10;
+
+bool can_be_scheduled(const Executor& executor, const Scope& scope, const Template& recorded) {
+  return executor.lanes() > 1 && scope.parent() == nullptr && recorded.with_node.empty() &&
+         recorded.has_carried;
+}
+
+}  // namespace
 
 Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std::uint32_t slots)
     : executor_(executor),
       scope_(scope),
       template_(recorded),
-      order_(executor.options().path_order ? std::make_unique<PathOrder>(recorded) : nullptr),
+      durations_(executor.options().path_order || can_be_scheduled(executor, scope, recorded)
+                     ? std::make_unique<Durations>(recorded)
+                     : nullptr),
+      order_(executor.options().path_order ? std::make_unique<PathOrder>(recorded, *durations_)
+                                           : nullptr),
       // Twice as many as fill the window, where that bounds them: a wait for room is for a part of the window, one for a
       // slot for a single slot. Operations with a node leave the window before their replay is complete.
       most_slots_(std::max<std::size_t>(
@@ -30,17 +47,18 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
 
 Replays::~Replays() {
   REFRAIN_ASSERT(idle(), "replays end when nothing of them is in flight");
+  if (lanes_are_active_) executor_.remove_lanes(*lanes_);
   scope_.detach(*this);
 }
 
 // --- slots -----------------------------------------------------------------------------------------
 
-Replay::Replay(const Template& template_, Scope& its_scope, PathOrder* path_order)
+Replay::Replay(const Template& template_, Scope& its_scope, Durations* its_durations)
     : nodes(template_.nodes.data()),
       successors(template_.successors.data()),
       recorded(template_),
       scope(its_scope),
-      order(path_order),
+      durations(its_durations),
       graph_nodes(template_.with_node.size()),
       proxy_number(template_.size()) {
   for (std::uint32_t i = 0; i < template_.size(); ++i) (new (live() + i) LiveNode)->index = i;
@@ -60,7 +78,7 @@ void Replays::add_slot() {
   slots_.reserve(count);
   free_.reserve(count);
   in_flight_.set_capacity(count);
-  slots_.emplace_back(new (template_.size()) Replay(template_, scope_, order_.get()));
+  slots_.emplace_back(new (template_.size()) Replay(template_, scope_, durations_.get()));
   set_counts(*slots_.back(), false);
   free_.push_back(slots_.back().get());
 }
@@ -77,6 +95,10 @@ void Replays::collect() {
     Replay& oldest = *in_flight_.front();
     if (&oldest == present_ || !oldest.is_complete()) break;
     finish(oldest);
+  }
+  if (in_flight_.empty() && lanes_are_active_) {
+    executor_.remove_lanes(*lanes_);
+    lanes_are_active_ = false;
   }
 }
 
@@ -98,7 +120,7 @@ void Replays::finish(Replay& replay) {
   // After the last replay of a chain, the slot that was reserved for the next one is free, too. Nobody lowers its counts
   // any more.
   if (replay.ends_chain && replay.after != nullptr) {
-    if (!replay.in_order) set_counts(*replay.after, false);
+    if (replay.way == Way::graph) set_counts(*replay.after, false);
     end_slot(*replay.after);
   }
   end_slot(replay);
@@ -123,9 +145,9 @@ Replay& Replays::begin(bool carried) {
                  "a replay follows a complete one, or enters anew when the chain before was left");
   REFRAIN_ASSERT(early_.empty(), "what was parked early has been issued, or left");
   const std::size_t wanted = template_.has_carried && !carried ? 2 : 1;
-  const bool in_order = can_run_in_order(carried);
+  const Way way = choose_way(carried);
   // Whether the replay before has lowered counts in this one's slot.
-  const bool lowered = carried && !present_->in_order;
+  const bool lowered = carried && present_->way == Way::graph;
   const auto has_slots = [&] {  // asked after each operation that this thread runs meanwhile
     collect();
     return free_.size() + (most_slots_ - slots_.size()) >= wanted;
@@ -142,17 +164,21 @@ Replay& Replays::begin(bool carried) {
   replay.base = window.reserve(template_.size());
   replay.number = ++number_;
   replay.sinks_left.store(template_.sinks, std::memory_order_relaxed);
-  replay.in_order = in_order;
-  anew_ = !in_order && !lowered;
-  if (in_order == lowered) {  // run in order, what has been lowered is as if it had not been
+  replay.way = way;
+  anew_ = way == Way::graph && !lowered;
+  if ((way != Way::graph) ==
+      lowered) {  // without counts, what has been lowered is as if it had not been
     set_counts(replay, anew_);
     replay.watermark.reset();
   }
   in_flight_.push_back(&replay);
   present_ = &replay;
+  if (way == Way::scheduled) lanes_->begin(replay);
+  if (way == Way::graph && durations_ && (order_ || number_ > kUntimed) &&
+      durations_->times(number_))
+    replay.events.fetch_or(kTimed, std::memory_order_relaxed);
   if (order_) {  // nothing of the replay is issued yet, so nobody looks at what it is run from
-    if (!in_order && order_->times(replay.number, in_flight_.front()->number))
-      replay.events.fetch_or(kTimed, std::memory_order_relaxed);
+    if (!order_->is_ordered() && durations_->known(in_flight_.front()->number)) order_->order();
     replay.nodes = order_->nodes;
     replay.successors = order_->successors;
   }
@@ -167,7 +193,7 @@ void Replays::add_preconditions(Replay& replay, std::uint32_t index,
   REFRAIN_ASSERT(&replay == present_ && index >= issued_,
                  "preconditions are added before an operation is issued");
   if (std::ranges::all_of(outside, is_complete)) return;
-  if (in_order()) leave_order(replay);
+  if (replay.way != Way::graph) leave_way(replay);
   LiveNode& live = replay.live()[index];
   Node& node = scope_.allocate(sizeof(LiveNode*));
   // relaxed: the watermark, moved later, makes it visible to who finds the operation issued.
@@ -183,15 +209,20 @@ void Replays::add_preconditions(Replay& replay, std::uint32_t index,
 
 void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
   REFRAIN_ASSERT(count <= template_.size(), "a replay has no more operations than its template");
-  if (!replay.in_order) return issue_in_graph(replay, count);
+  if (replay.way == Way::graph) return issue_in_graph(replay, count);
   if (count == issued_) return;
+  if (replay.way == Way::scheduled) {
+    issued_ = count;
+    replay.watermark.advance(count, false);  // for the owner's looks only
+    return executor_.issue_to_lanes(*lanes_, count, false);
+  }
   scope_.runs_in_order = true;
   issued_ = executor_.run_in_order(replay, issued_, count, to_the_end_);
   scope_.runs_in_order = false;
   if (issued_ == template_.size()) {
     replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it
   } else if (issued_ < count) {
-    leave_order(replay);
+    leave_way(replay);
     issue_in_graph(replay, count);
   }
 }
@@ -228,13 +259,68 @@ void Replays::find_simple_until() {
     return i < these.size() ? these[i] : Template::kMost;
   };
   simple_until_ =
-      anew_ || in_order()
+      anew_ || present_->way != Way::graph
           ? 0
           : std::min({next_of(template_.sources, next_source_),
                       next_of(template_.with_node, next_node_), relieve_at_ - 1, template_.size()});
 }
 
-// --- in order ----------------------------------------------------------------------------------------
+// --- in order, and in lanes --------------------------------------------------------------------------
+
+/// How the next replay is run. What has to be complete before it is.
+Way Replays::choose_way(bool carried) {
+  const bool was_scheduled = carried && present_->way == Way::scheduled;
+  const bool wanted = carried && durations_ && executor_.runs_scheduled(trial_);
+  const bool scheduled = wanted && has_lanes();
+  if (!carried || wanted != scheduled) trial_.begin_chain();
+  if (scheduled && was_scheduled) return Way::scheduled;
+  const auto wait = [this] {
+    if (!all_complete())
+      executor_.wait(
+          scope_, [this] { return all_complete(); }, {}, nullptr);
+  };
+  // What waits for the owner itself, through a node, would not end; what is scheduled waits for nothing else.
+  if (scheduled && scope_.window().held() == 0 && scope_.collect() == 0) {
+    wait();
+    if (!lanes_are_active_) executor_.add_lanes(*lanes_);
+    lanes_are_active_ = true;
+    return Way::scheduled;
+  }
+  if (was_scheduled) {
+    wait();
+    forget_schedule();
+  }
+  return can_run_in_order(carried) ? Way::in_order : Way::graph;
+}
+
+/// It was no longer faster: operations may take another time than when it was made.
+void Replays::forget_schedule() {
+  executor_.remove_lanes(*lanes_);
+  lanes_are_active_ = false;
+  lanes_.reset();
+  durations_->forget();
+}
+
+bool Replays::has_lanes() {
+  if (lanes_ == nullptr) make_lanes();
+  return lanes_ != nullptr;
+}
+
+/// When it is known how long the operations take.
+void Replays::make_lanes() {
+  if (!can_be_scheduled(executor_, scope_, template_)) return;
+  std::vector<std::uint64_t> ns(template_.size());
+  if (!executor_.draw_durations(ns)) {
+    const std::uint32_t oldest = in_flight_.empty() ? number_ + 1 : in_flight_.front()->number;
+    if (!durations_->known(oldest)) return;
+    for (std::uint32_t i = 0; i < template_.size(); ++i) ns[i] = durations_->of(i);
+  }
+  const std::uint32_t lanes = executor_.lanes();
+  const std::uint64_t issue_ns = kIssueNs * template_.size();
+  lanes_ = std::make_unique<Lanes>(
+      scope_, template_, Schedule(template_, Schedule::cut(template_, ns, issue_ns, lanes), lanes),
+      most_slots_);
+}
 
 bool Replays::can_run_in_order(bool carried) {
   if (!template_.one_thread_may_run_it || !executor_.runs_in_order()) return false;
@@ -250,8 +336,15 @@ bool Replays::all_complete() {
   return in_flight_.empty() || (in_flight_.front() == present_ && present_->is_complete());
 }
 
-void Replays::leave_order(Replay& replay) {
-  replay.in_order = false;
+/// The replay goes on as one that entered anew.
+void Replays::leave_way(Replay& replay) {
+  if (replay.way == Way::scheduled) {
+    executor_.wait(
+        scope_, [this] { return idle(); }, {}, nullptr);
+    lanes_->hand_back();
+    replay.sinks_left.store(template_.sinks, std::memory_order_relaxed);
+  }
+  replay.way = Way::graph;
   relieve_at_ += issued_;  // they have run, and belong to no burst
   anew_ = true;
   const std::vector<std::uint32_t>& with_node = template_.with_node;
@@ -295,11 +388,12 @@ void Replays::leave(Replay& replay) {
   REFRAIN_ASSERT(&replay == present_, "the present replay is left");
   replay.ends_chain = true;
   count(replay);
-  if (in_order()) relieve_at_ += issued_;  // as in leave_order
+  if (in_order()) relieve_at_ += issued_;  // as in leave_way
   present_ = nullptr;
   const std::uint32_t size = template_.size();
   if (issued_ == size) return;
-  if (replay.in_order) return replay.sinks_left.store(0, std::memory_order_relaxed);
+  if (replay.way == Way::in_order) return replay.sinks_left.store(0, std::memory_order_relaxed);
+  if (replay.way == Way::scheduled) return executor_.issue_to_lanes(*lanes_, issued_, true);
   release(replay, issued_, size, replay.watermark.advance(issued_, true));
 }
 
@@ -308,11 +402,12 @@ void Replays::abandon() noexcept {
 }
 
 NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
-  REFRAIN_ASSERT(replay.in_order ? &replay != present_ || index < issued_
-                                 : index < replay.watermark.load().issued(),
-                 "what is referred to has been issued");
+  const bool in_order = replay.way == Way::in_order;
+  REFRAIN_ASSERT(
+      in_order ? &replay != present_ || index < issued_ : index < replay.watermark.load().issued(),
+      "what is referred to has been issued");
   const std::uint64_t seq = replay.base + index;
-  if (replay.in_order || replay.is_done(index))  // in order, all that was issued
+  if (in_order || replay.is_done(index))  // in order, all that was issued
     return scope_.complete_ref(seq);
   if (template_.nodes[index].flags & kHasNode) return {&replay.node_of(index), seq};
   if (Node* named = executor_.proxies().find(replay, index)) return {named, seq};
@@ -372,7 +467,7 @@ void run_unusual(Replay& replay, std::uint32_t index, Execution& execution) noex
   try {
     operation.run(operation.operand, replay, index, execution);
   } catch (...) { fail(replay, index, std::current_exception()); }
-  if (timed) replay.order->took(index, profile::now_ns() - begin);
+  if (timed) replay.durations->took(index, profile::now_ns() - begin);
 }
 
 void end_failed(Replay& replay, std::uint32_t index, Execution& execution) noexcept {
@@ -385,7 +480,8 @@ void end_failed(Replay& replay, std::uint32_t index, Execution& execution) noexc
 }
 
 void Replay::clear() {
-  ends_chain = in_order = false;
+  ends_chain = false;
+  way = Way::graph;
   counted = 0;
   events.store(0, std::memory_order_relaxed);
   watermark.reset();

@@ -16,6 +16,11 @@
 // other threads are to take part, the operations that have run are completed in the ordinary way, and the replay goes on
 // as one that entered anew.
 //
+// *Scheduled.* The operations are run in lanes (graph/lanes.hpp), if that has turned out to be faster
+// (graph/schedule_trial.hpp): only carried replays, of templates without operations that have a node. Before the first
+// scheduled replay the others are complete, and before the first one that is not, the scheduled ones. An operation that
+// has to wait for the ordinary graph ends it as above, when the operations issued before are done.
+//
 // All members are the scope's owner's. A `Replay&` that is complete and no longer the present one is valid until
 // something collects: `begin`, `collect`, `idle`, `in_flight`, `ref` by number, a wait, a throttle or a drain of the
 // scope. The next `begin` uses its slot again.
@@ -36,8 +41,10 @@
 
 #include "base/assert.hpp"
 #include "base/sure_memory.hpp"
+#include "graph/lanes.hpp"
 #include "graph/node.hpp"
 #include "graph/replay.hpp"
+#include "graph/schedule_trial.hpp"
 #include "graph/template.hpp"
 
 namespace refrain::exec {
@@ -94,7 +101,8 @@ class Replays {
   template <class Visit>
   void for_each_unfinished(Visit visit) const {
     for (Replay* replay : in_flight_) {
-      const std::uint32_t issued = replay->in_order ? 0 : replay->watermark.load().issued();
+      const bool in_order = replay->way == Way::in_order;
+      const std::uint32_t issued = in_order ? 0 : replay->watermark.load().issued();
       for (std::uint32_t index = 0; index < issued; ++index)
         if (!replay->is_done(index)) visit(*replay, index);
     }
@@ -103,7 +111,8 @@ class Replays {
   [[nodiscard]] std::uint32_t issued() const { return issued_; }  ///< of the present replay
   [[nodiscard]] std::size_t bytes() const {
     return slots_.size() * (sizeof(Replay) + template_.size() * sizeof(LiveNode)) +
-           (order_ != nullptr ? order_->bytes() : 0);
+           (durations_ != nullptr ? durations_->bytes() : 0) +
+           (order_ != nullptr ? order_->bytes() : 0) + (lanes_ != nullptr ? lanes_->bytes() : 0);
   }
 
  private:
@@ -120,20 +129,30 @@ class Replays {
   [[gnu::noinline]] void issue_in_graph(Replay& replay, std::uint32_t count);
   void release(Replay& replay, std::uint32_t from, std::uint32_t to, std::uint32_t parked);
   void find_simple_until();
+  Way choose_way(bool carried);
   bool can_run_in_order(bool carried);
-  void leave_order(Replay& replay);
+  bool has_lanes();
+  void forget_schedule();
+  void make_lanes();
+  void leave_way(Replay& replay);
   [[nodiscard]] bool all_complete();
-  [[nodiscard]] bool in_order() const { return present_ != nullptr && present_->in_order; }
+  [[nodiscard]] bool in_order() const {
+    return present_ != nullptr && present_->way == Way::in_order;
+  }
 
   Executor& executor_;
   Scope& scope_;
   const Template& template_;
-  const std::unique_ptr<PathOrder> order_;  ///< null: that of the template
+  const std::unique_ptr<Durations> durations_;  ///< null: nobody asks
+  const std::unique_ptr<PathOrder> order_;      ///< null: that of the template
   const std::uint32_t most_slots_;
   /// What runs in order does so to its end. With one thread there are no others to take part. Reducers go on to their
   /// folds, since the gate has not heard of them (graph/reducer_gate.hpp).
   const bool to_the_end_;
   const std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
+  std::unique_ptr<Lanes> lanes_;  ///< null: not made yet
+  bool lanes_are_active_ = false;
+  ScheduleTrial trial_;
   std::vector<std::unique_ptr<Replay>> slots_;
   std::vector<Replay*> free_;                  ///< with their counts set
   boost::circular_buffer<Replay*> in_flight_;  ///< in the order in which they were begun

@@ -99,25 +99,14 @@ std::size_t Template::bytes() const {
              sizeof(std::uint32_t);
 }
 
-bool PathOrder::times(std::uint32_t number, std::uint32_t oldest) {
-  if (timed_ < kTimedReplays) {
-    ++timed_;
-    last_ = number;
-    return true;
-  }
-  if (nodes_.empty() && oldest > last_) order();
-  return false;
-}
-
-void PathOrder::took(std::uint32_t index, std::uint64_t ns) {
-  std::uint64_t shortest = durations_[index].load(std::memory_order_relaxed);
+void Durations::took(std::uint32_t index, std::uint64_t ns) {
+  std::uint64_t shortest = shortest_[index].load(std::memory_order_relaxed);
   while ((shortest == 0 || ns < shortest) &&
-         !durations_[index].compare_exchange_weak(shortest, ns, std::memory_order_relaxed)) {}
+         !shortest_[index].compare_exchange_weak(shortest, ns, std::memory_order_relaxed)) {}
 }
 
 std::size_t PathOrder::bytes() const {
-  return nodes_.capacity() * sizeof(TemplateNode) + successors_.capacity() * sizeof(Successor) +
-         template_.size() * sizeof(std::uint64_t);
+  return nodes_.capacity() * sizeof(TemplateNode) + successors_.capacity() * sizeof(Successor);
 }
 
 std::vector<std::uint64_t> PathOrder::remaining(bool to_the_next_end) const {
@@ -130,7 +119,7 @@ std::vector<std::uint64_t> PathOrder::remaining(bool to_the_next_end) const {
     std::uint64_t longest = 0;
     for (std::uint32_t s = 0; s < node.carried() + node.inner; ++s)
       longest = std::max(longest, (s < node.carried() ? beyond : paths)[first[s].index()]);
-    paths[i] = durations_[i].load(std::memory_order_relaxed) + longest;
+    paths[i] = durations_.of(i) + longest;
   }
   return paths;
 }
@@ -140,7 +129,7 @@ void PathOrder::order() noexcept try {
   const std::vector<std::uint64_t> here = remaining(true), next = remaining(false);
   std::uint64_t longest = 0;
   for (std::uint32_t i = 0; i < template_.size(); ++i)
-    longest = std::max(longest, durations_[i].load(std::memory_order_relaxed));
+    longest = std::max(longest, durations_.of(i));
   const std::uint64_t about = longest / 2 + 1;
   const auto by = [about](const std::vector<std::uint64_t>& paths) {
     return [&paths, about](Successor successor) { return paths[successor.index()] / about; };

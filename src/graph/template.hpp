@@ -6,8 +6,8 @@
 // A Template does not change once it is made (all have it const), so any thread reads it without a lock. Memory: each
 // replay touches 32 bytes per operation and 4 per edge; 52 bytes per operation lie beside them.
 //
-// PathOrder sorts the successors of each operation by the longest remaining path (critical path scheduling). The first
-// replays are timed. Then the successors are sorted by the time of the longest path that begins with them, in the replay
+// PathOrder sorts the successors of each operation by the longest remaining path (critical path scheduling). A few
+// replays are timed (Durations). Then the successors are sorted by the time of the longest path that begins with them, in the replay
 // and the next one. Where these times differ by less than about half the longest operation, the recorded order stays:
 // neighbours in a loop share data. The thread that completes an operation leaves in its deque, in this order, the
 // successors that became ready, and takes the oldest first, as thieves do (ExecutorOptions::oldest_first). Operations
@@ -130,23 +130,61 @@ struct Template {
   bool one_thread_may_run_it = true;
 };
 
+/// How long the operations of a template take in one scope, in replays that are timed.
+class Durations {
+ public:
+  explicit Durations(const Template& recorded)
+      : shortest_(new std::atomic<std::uint64_t>[recorded.size()]()), size_(recorded.size()) {}
+
+  /// The replay with this number begins. True: it is to be timed.
+  bool times(std::uint32_t number) {
+    if (timed_ == kTimedReplays) return false;
+    ++timed_;
+    last_ = number;
+    return true;
+  }
+  /// All before the replay with number `oldest` are complete: whether the durations are known.
+  [[nodiscard]] bool known(std::uint32_t oldest) const {
+    return timed_ == kTimedReplays && oldest > last_;
+  }
+  /// Any thread: an operation of a timed replay took so long.
+  void took(std::uint32_t index, std::uint64_t ns);
+  [[nodiscard]] std::uint64_t of(std::uint32_t index) const {
+    return shortest_[index].load(std::memory_order_relaxed);
+  }
+  /// They are to be timed anew. Nothing is in flight.
+  void forget() {
+    timed_ = 0;
+    for (std::uint32_t i = 0; i < size_; ++i) shortest_[i].store(0, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(std::uint64_t); }
+
+ private:
+  static constexpr std::uint32_t kTimedReplays = 4;
+
+  /// Of each operation, since a thread may be held up for long; 0: it was not timed.
+  const std::unique_ptr<std::atomic<std::uint64_t>[]> shortest_;
+  const std::uint32_t size_;
+  std::uint32_t timed_ = 0;  ///< replays that were begun to be timed
+  std::uint32_t last_ = 0;   ///< number of the last of these
+};
+
 class PathOrder {
  public:
-  /// `recorded` outlives it.
-  explicit PathOrder(const Template& recorded)
+  /// Both outlive it.
+  PathOrder(const Template& recorded, const Durations& durations)
       : nodes(recorded.nodes.data()),
         successors(recorded.successors.data()),
         template_(recorded),
-        durations_(new std::atomic<std::uint64_t>[recorded.size()]()) {}
+        durations_(durations) {}
 
   /// What replays that begin now are run from: as the template's, but for the order.
   const TemplateNode* nodes;
   const Successor* successors;
 
-  /// The replay with this number begins, and all before `oldest` are complete. True: it is to be timed.
-  bool times(std::uint32_t number, std::uint32_t oldest);
-  /// Any thread: an operation of a timed replay took so long.
-  void took(std::uint32_t index, std::uint64_t ns);
+  /// Once, when the durations are known.
+  void order() noexcept;
+  [[nodiscard]] bool is_ordered() const { return !nodes_.empty(); }
 
   [[nodiscard]] std::size_t bytes() const;
 
@@ -155,15 +193,8 @@ class PathOrder {
   [[nodiscard]] std::vector<std::uint64_t> remaining(bool to_the_next_end) const;
 
  private:
-  static constexpr std::uint32_t kTimedReplays = 4;
-
-  void order() noexcept;
-
   const Template& template_;
-  /// The shortest of each operation, since a thread may be held up for long; 0: it was not timed.
-  const std::unique_ptr<std::atomic<std::uint64_t>[]> durations_;
-  std::uint32_t timed_ = 0;  ///< replays that were begun to be timed
-  std::uint32_t last_ = 0;   ///< number of the last of these
+  const Durations& durations_;
   std::vector<TemplateNode> nodes_;
   std::vector<Successor> successors_;
 };

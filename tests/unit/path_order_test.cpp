@@ -33,22 +33,25 @@ std::vector<std::uint32_t> successors_of(const PathOrder& order, std::uint32_t i
 }
 
 /// Four replays are timed, in which operations take so long; then comes another one.
-void learn(PathOrder& order, const std::vector<std::uint64_t>& durations) {
+void learn(Durations& durations, PathOrder& order, const std::vector<std::uint64_t>& ns) {
   for (std::uint32_t replay = 1; replay <= 4; ++replay) {
-    ASSERT_TRUE(order.times(replay, replay));
-    for (std::uint32_t i = 0; i < durations.size(); ++i)
-      order.took(i, durations[i] + (replay == 3 ? 0 : 1000));  // held up
+    ASSERT_TRUE(durations.times(replay));
+    for (std::uint32_t i = 0; i < ns.size(); ++i)
+      durations.took(i, ns[i] + (replay == 3 ? 0 : 1000));  // held up
   }
-  EXPECT_FALSE(order.times(5, 4));  // the last of them may still run
-  EXPECT_FALSE(order.times(6, 5));
+  EXPECT_FALSE(durations.times(5));
+  EXPECT_FALSE(durations.known(4));  // the last of them may still run
+  EXPECT_TRUE(durations.known(5));
+  order.order();
 }
 
 TEST(PathOrder, TheLongestPathFirst) {
   const Edges inner{{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}};
   const Template recorded(operations(5), inner, {}, false);
-  PathOrder order(recorded);
+  Durations durations(recorded);
+  PathOrder order(recorded, durations);
   EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{1, 2, 3}));
-  learn(order, {1, 10, 40, 30, 7});
+  learn(durations, order, {1, 10, 40, 30, 7});
   EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{2, 3, 1}));
   EXPECT_EQ(order.nodes[0].head.index(), 2u);
   EXPECT_EQ(recorded.successors[recorded.nodes[0].first].index(), 1u);  // as it was
@@ -58,23 +61,26 @@ TEST(PathOrder, PathsGoOnInTheNextReplay) {
   // Of two operations as long, one holds up more in the next replay.
   const Edges inner{{0, 1}, {0, 2}}, carried{{1, 1}, {2, 0}};
   const Template recorded(operations(3), inner, carried, false);
-  PathOrder order(recorded);
-  learn(order, {50, 10, 10});
+  Durations durations(recorded);
+  PathOrder order(recorded, durations);
+  learn(durations, order, {50, 10, 10});
   EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{2, 1}));
 }
 
 TEST(PathOrder, AsRecordedWherePathsAreAboutAsLong) {
   const Template recorded(operations(5), Edges{{0, 1}, {0, 2}, {0, 3}, {0, 4}}, {}, false);
-  PathOrder order(recorded);
-  learn(order, {100, 20, 30, 90, 10});
+  Durations durations(recorded);
+  PathOrder order(recorded, durations);
+  learn(durations, order, {100, 20, 30, 90, 10});
   EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{3, 1, 2, 4}));
 }
 
 TEST(PathOrder, NothingIsTimedTwice) {
   const Template recorded(operations(2), Edges{{0, 1}}, {}, false);
-  PathOrder order(recorded);
-  learn(order, {1, 1});
-  EXPECT_FALSE(order.times(7, 7));
+  Durations durations(recorded);
+  PathOrder order(recorded, durations);
+  learn(durations, order, {1, 1});
+  EXPECT_FALSE(durations.times(7));
 }
 
 TEST(PathOrder, IsThatOfAllPaths) {
@@ -90,10 +96,9 @@ TEST(PathOrder, IsThatOfAllPaths) {
         if (random.percent(10)) carried.push_back(edge);
       }
     const Template recorded(operations(static_cast<std::uint32_t>(count)), inner, carried, false);
-    std::vector<std::uint64_t> durations;
-    for (int i = 0; i < count; ++i)
-      durations.push_back(static_cast<std::uint64_t>(random.between(1, 5)));
-    const std::uint64_t about = *std::ranges::max_element(durations) / 2 + 1;
+    std::vector<std::uint64_t> ns;
+    for (int i = 0; i < count; ++i) ns.push_back(static_cast<std::uint64_t>(random.between(1, 5)));
+    const std::uint64_t about = *std::ranges::max_element(ns) / 2 + 1;
 
     const std::function<std::uint64_t(std::uint32_t, int)> longest = [&](std::uint32_t at,
                                                                          int replays) {
@@ -103,10 +108,11 @@ TEST(PathOrder, IsThatOfAllPaths) {
       for (const auto& edge : carried)
         if (replays > 0 && edge.from == at)
           behind = std::max(behind, longest(edge.to, replays - 1));
-      return durations[at] + behind;
+      return ns[at] + behind;
     };
-    PathOrder order(recorded);
-    learn(order, durations);
+    Durations durations(recorded);
+    PathOrder order(recorded, durations);
+    learn(durations, order, ns);
     for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(count); ++i) {
       EXPECT_EQ(order.remaining(false)[i], longest(i, 0));
       EXPECT_EQ(order.remaining(true)[i], longest(i, 1));
