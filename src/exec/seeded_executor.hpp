@@ -50,6 +50,7 @@
 
 #include "base/assert.hpp"
 #include "base/sure_memory.hpp"
+#include "exec/active_lanes.hpp"
 #include "exec/background.hpp"
 #include "exec/deadlock.hpp"
 #include "exec/fiber.hpp"
@@ -356,11 +357,8 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
     for (std::uint64_t& each : ns) each = draw() % 1000;
     return true;
   }
-  void add_lanes(Lanes& lanes) override { lanes_.push_back(&lanes); }
-  void remove_lanes(Lanes& lanes) override {
-    std::erase(lanes_, &lanes);
-    lanes.close();
-  }
+  void add_lanes(Lanes& lanes) override { lanes_.add(lanes); }
+  void remove_lanes(Lanes& lanes) override { lanes_.remove(lanes); }
   void issue_to_lanes(Lanes& lanes, std::uint32_t count, bool left) override {
     (void)(left ? lanes.leave(count) : lanes.issue(count));
     go_on(lanes);
@@ -548,7 +546,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   Actor* current_ = nullptr;  ///< null: on the thread's own stack
   BackgroundQueue background_;
   std::vector<Outside*> outsides_;
-  std::vector<Lanes*> lanes_;
+  ActiveLanes lanes_;
 
   // Completion from outside: the thread sleeps while nothing can take a step.
   ReadyQueue completed_;  ///< nodes that no actor runs yet

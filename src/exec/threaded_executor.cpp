@@ -136,6 +136,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     const Node* running = nullptr;                         ///< innermost
     WaitRecord* waits = nullptr;  ///< innermost; read by the thread that detects a deadlock
     Sleeper sleeper;
+    const std::uint64_t made_ns = profile::now_ns();
     std::uint64_t random = 0;        ///< for the choice of victims
     std::uint64_t jobs_ns = 0;       ///< spent on background jobs
     std::uint64_t proxies_seen = 0;  ///< how many had been added at the last look
@@ -183,8 +184,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
         notifier_(threads(), kDedicated + end_of_dedicated(plan),
                   [this] { return find_deadlocked(); }),
         queues_(end_of_dedicated(plan), notifier_),
-        single_thread_(threads() == 1),
-        started_ns_(profile::now_ns()) {
+        single_thread_(threads() == 1) {
     const int cpu_threads = 1 + options.workers;
     for (int i = 0; i < threads(); ++i) {
       Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());
@@ -299,7 +299,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       sum.sleeps += slot->sleeps.load(std::memory_order_relaxed);
       idle += slot->idle_ns.load(std::memory_order_relaxed);
     }
-    const double span = double(profile::now_ns() - started_ns_) * double(threads() - 1);
+    const double span = double(profile::now_ns() - slots_[0]->made_ns) * double(threads() - 1);
     sum.idle_share = span > 0 ? std::min(1.0, double(idle) / span) : 0;
     return sum;
   }
@@ -518,10 +518,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     if (!holds) return;
     Slot& slot = *slots_[0];
     const WithoutNode among(slot);
-    std::uint64_t ran = 0;
-    while (lanes.place(0) < before && run_step(slot, lanes, 0)) ++ran;
+    while (lanes.place(0) < before && run_step(slot, lanes, 0)) {}
     lanes.let_go(0);
-    add(slot.executed, ran);
   }
 
   /// Of a lane that is held. False: it has to wait.
@@ -536,39 +534,44 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       Execution execution{*this, slot.processor};
       run_operation<false>(replay, live->index, replay.nodes[live->index], execution);
     }
+    add(slot.executed);
     lanes.done(lane, sink);
     return true;
   }
 
-  /// For a thread that has found nothing else. False: there was no lane to go on with.
-  bool run_lane(Slot& slot) {
-    const auto [lanes, lane] = lanes_.take(slot.index, slot.idle_looks >= kPatientLooks);
-    if (lanes == nullptr) {
-      ++slot.idle_looks;
-      return false;
-    }
-    const std::uint64_t begin = profile::now_ns();
+  /// For a thread that has found nothing else: goes on with lanes while they can. False: none could.
+  bool run_lanes(Slot& slot) {
     std::uint64_t ran = 0;
-    {
-      const WithoutNode among(slot);
-      for (int looks = 0;;) {
-        if (run_step(slot, *lanes, lane)) {
-          ++ran;
-          looks = 0;
-          between_nodes(slot);
-        } else if (++looks > kLaneLooks || lanes->is_wanted() || background_.late() ||
-                   (slot.waits != nullptr && looks > 1)) {
-          if (lanes->park(lane)) break;
-        } else {
-          pause_briefly();
-        }
+    // Again after a lane was parked: it may have become able to go on meanwhile.
+    for (auto held = lanes_.take(slot.index, is_patient(slot)); held.of != nullptr;
+         held = lanes_.take(slot.index, is_patient(slot))) {
+      const std::uint64_t begin = profile::now_ns();
+      const std::uint64_t steps = run_lane(slot, *held.of, held.lane);
+      held.of->park(held.lane);
+      if (steps > 0) slot.jobs_ns += profile::now_ns() - begin;  // not idle
+      ran += steps;
+    }
+    slot.idle_looks = ran > 0 ? 0 : slot.idle_looks + 1;
+    return ran > 0;
+  }
+  static bool is_patient(const Slot& slot) { return slot.idle_looks >= kPatientLooks; }
+
+  /// Until the lane has to wait for more than a few microseconds. Returns how many operations it ran.
+  std::uint64_t run_lane(Slot& slot, Lanes& lanes, std::uint32_t lane) {
+    const WithoutNode among(slot);
+    std::uint64_t ran = 0;
+    for (int looks = 0;;) {
+      if (run_step(slot, lanes, lane)) {
+        ++ran;
+        looks = 0;
+        between_nodes(slot);
+      } else if (++looks > kLaneLooks || lanes.is_wanted() || background_.late() ||
+                 slot.waits != nullptr) {
+        return ran;
+      } else {
+        pause_briefly();
       }
     }
-    if (ran == 0) return false;
-    slot.idle_looks = 0;
-    slot.jobs_ns += profile::now_ns() - begin;  // not idle
-    add(slot.executed, ran);
-    return true;
   }
 
   // --- finding ---------------------------------------------------------------------------------------
@@ -733,7 +736,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   /// Looks once for anything that the thread can run. Loops of gang tasks are helped with here.
   Ready look(Slot& slot, const Scope* within) {
     Ready ready = find(slot, within);
-    while (!ready && !slot.dedicated && !within && (loops_.help() || run_lane(slot)))
+    while (!ready && !slot.dedicated && !within && (loops_.help() || run_lanes(slot)))
       ready = find(slot, within);
     return ready;
   }
@@ -842,8 +845,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   SingleThreadMode single_thread_;
   std::atomic<int> scopes_{0};
   std::atomic<Outside*> outside_{nullptr};
-  std::mutex asking_;  ///< held by the thread that asks it
-  const std::uint64_t started_ns_;
+  std::mutex asking_;                  ///< held by the thread that asks it
   std::vector<std::jthread> threads_;  ///< ends, and so joins them, before all that they use
 };
 

@@ -31,12 +31,14 @@ std::size_t Lanes::bytes() const {
 void Lanes::begin(Replay& replay) {
   ++replay_;
   issue_base_ = replay_ * operations_;
-  ring_[replay_ % ring_.size()] = {&replay, operations_};
+  Place& place = ring_[replay_ % ring_.size()];
+  place.replay = &replay;
+  place.end.store(operations_, std::memory_order_relaxed);
   replay.sinks_left.store(in_use_, std::memory_order_relaxed);
 }
 
 std::uint32_t Lanes::leave(std::uint32_t count) {
-  ring_[replay_ % ring_.size()].end = count;
+  ring_[replay_ % ring_.size()].end.store(count, std::memory_order_relaxed);
   return publish(issue_base_ + operations_);
 }
 
@@ -54,11 +56,9 @@ bool Lanes::has_come(const Lane& lane) const {
   return come >= lane.until.load(std::memory_order_relaxed);
 }
 
-bool Lanes::park(std::uint32_t own) {
-  Lane& lane = lanes_[own];
+void Lanes::park(std::uint32_t own) {
   parked_.fetch_or(bit(own), std::memory_order_seq_cst);
-  lane.held.store(false, std::memory_order_seq_cst);
-  return !has_come(lane) || !hold(own);
+  let_go(own);
 }
 
 void Lanes::take_all() {

@@ -21,9 +21,10 @@
 // the steps of what was not issued without running it (Place::end).
 //
 // **Parking.** A thread that cannot go on with a lane it holds *parks* it: it notes what the lane waits for, sets the
-// lane's bit in parked_ (seq_cst), lets it go, and looks once more. Who reaches a step, or issues, stores that (seq_cst)
-// and then looks at parked_. One of the two comes first: either that look sees the bit, and somebody is woken if the lane
-// can go on, or the second look sees the step. While no lane is parked the line of parked_ is only read.
+// lane's bit in parked_ (seq_cst), and lets it go; before it sleeps it looks once more (may_go_on). Who reaches a step, or
+// issues, stores that (seq_cst) and then looks at parked_. One of the two comes first: either that look sees the bit, and
+// somebody is woken if the lane can go on, or the second look sees the step. While no lane is parked the line of parked_
+// is only read.
 //
 // Cost: of an operation, the store that it is done, and of a hand-over, a seq_cst store and the way of a cache line.
 
@@ -52,6 +53,7 @@ class Lanes {
 
   // --- the scope's owner
 
+  bool active = false;  ///< an executor's threads run them
   /// The next replay is run from here. All before it that were not are complete.
   void begin(Replay& replay);
   /// Operations [0, count) of it may run. Returns how many parked lanes can go on.
@@ -75,8 +77,8 @@ class Lanes {
   /// True: the caller holds the lane, until it parks it or lets it go.
   [[nodiscard]] bool hold(std::uint32_t lane);
   void let_go(std::uint32_t lane) { lanes_[lane].held.store(false, std::memory_order_release); }
-  /// Lets go of a lane that cannot go on. False: it can by now, and is held still.
-  [[nodiscard]] bool park(std::uint32_t lane);
+  /// Lets go of a lane that cannot go on. The caller looks once more whether it may go on, before it sleeps.
+  void park(std::uint32_t lane);
   /// Whoever holds a lane that cannot go on lets go of it.
   [[nodiscard]] bool is_wanted() const { return wanted_.load(std::memory_order_relaxed); }
 
@@ -123,7 +125,8 @@ class Lanes {
   };
   struct Place {
     Replay* replay = nullptr;
-    std::uint32_t end = 0;
+    /// Relaxed: whoever has to know of a lower end has seen issued_ as it was stored after that.
+    std::atomic<std::uint32_t> end{0};
   };
 
   static std::uint64_t bit(std::uint32_t lane) { return std::uint64_t{1} << lane; }
@@ -169,7 +172,7 @@ LiveNode* Lanes::next(std::uint32_t own, const Sink& sink) {
     if (lane.current == nullptr) {
       const Place& place = ring_[lane.replay % ring_.size()];
       lane.current = place.replay;
-      lane.end = place.end;
+      lane.end = place.end.load(std::memory_order_relaxed);
     }
     if (step.index >= lane.end) [[unlikely]] {
       take_step(own, step.signals, sink);

@@ -42,12 +42,11 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
           kLeastSlots, slots != 0 ? slots
                                   : (recorded.with_node.empty() ? 2 : 1) * scope.window().size() /
                                         recorded.size())),
-      to_the_end_(executor.threads() == 1 || !recorded.with_node.empty()),
-      burst_(executor.replay_burst()) {}
+      relieve_at_(executor.replay_burst()) {}
 
 Replays::~Replays() {
   REFRAIN_ASSERT(idle(), "replays end when nothing of them is in flight");
-  if (lanes_are_active_) executor_.remove_lanes(*lanes_);
+  if (lanes_ != nullptr) deactivate_lanes();
   scope_.detach(*this);
 }
 
@@ -96,10 +95,7 @@ void Replays::collect() {
     if (&oldest == present_ || !oldest.is_complete()) break;
     finish(oldest);
   }
-  if (in_flight_.empty() && lanes_are_active_) {
-    executor_.remove_lanes(*lanes_);
-    lanes_are_active_ = false;
-  }
+  if (in_flight_.empty() && lanes_ != nullptr) deactivate_lanes();
 }
 
 /// The number of issued operations of the present replay that have no node; 0 if all are done for certain.
@@ -179,8 +175,8 @@ Replay& Replays::begin(bool carried) {
     replay.events.fetch_or(kTimed, std::memory_order_relaxed);
   if (order_) {  // nothing of the replay is issued yet, so nobody looks at what it is run from
     if (!order_->is_ordered() && durations_->known(in_flight_.front()->number)) order_->order();
-    replay.nodes = order_->nodes;
-    replay.successors = order_->successors;
+    replay.nodes = order_->nodes();
+    replay.successors = order_->successors();
   }
   if (!carried || lowered) relieve_at_ -= issued_;
   issued_ = next_source_ = next_node_ = done_ = 0;
@@ -217,7 +213,7 @@ void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
     return executor_.issue_to_lanes(*lanes_, count, false);
   }
   scope_.runs_in_order = true;
-  issued_ = executor_.run_in_order(replay, issued_, count, to_the_end_);
+  issued_ = executor_.run_in_order(replay, issued_, count, goes_to_the_end());
   scope_.runs_in_order = false;
   if (issued_ == template_.size()) {
     replay.sinks_left.store(0, std::memory_order_relaxed);  // only the owner has to do with it
@@ -233,7 +229,7 @@ void Replays::issue_in_graph(Replay& replay, std::uint32_t count) {
   issued_ = count;
   release(replay, from, count, replay.watermark.advance(count, false));
   const bool relieve = count >= relieve_at_;
-  if (relieve) relieve_at_ = count + burst_;
+  if (relieve) relieve_at_ = count + executor_.replay_burst();
   find_simple_until();
   if (relieve) executor_.relieve(scope_, Executor::kAllReady);
 }
@@ -282,8 +278,7 @@ Way Replays::choose_way(bool carried) {
   // What waits for the owner itself, through a node, would not end; what is scheduled waits for nothing else.
   if (scheduled && scope_.window().held() == 0 && scope_.collect() == 0) {
     wait();
-    if (!lanes_are_active_) executor_.add_lanes(*lanes_);
-    lanes_are_active_ = true;
+    if (!std::exchange(lanes_->active, true)) executor_.add_lanes(*lanes_);
     return Way::scheduled;
   }
   if (was_scheduled) {
@@ -293,10 +288,13 @@ Way Replays::choose_way(bool carried) {
   return can_run_in_order(carried) ? Way::in_order : Way::graph;
 }
 
+void Replays::deactivate_lanes() {
+  if (std::exchange(lanes_->active, false)) executor_.remove_lanes(*lanes_);
+}
+
 /// It was no longer faster: operations may take another time than when it was made.
 void Replays::forget_schedule() {
-  executor_.remove_lanes(*lanes_);
-  lanes_are_active_ = false;
+  deactivate_lanes();
   lanes_.reset();
   durations_->forget();
 }
@@ -320,6 +318,10 @@ void Replays::make_lanes() {
   lanes_ = std::make_unique<Lanes>(
       scope_, template_, Schedule(template_, Schedule::cut(template_, ns, issue_ns, lanes), lanes),
       most_slots_);
+}
+
+bool Replays::goes_to_the_end() const {
+  return executor_.threads() == 1 || !template_.with_node.empty();
 }
 
 bool Replays::can_run_in_order(bool carried) {

@@ -132,7 +132,11 @@ class Replays {
   Way choose_way(bool carried);
   bool can_run_in_order(bool carried);
   bool has_lanes();
+  void deactivate_lanes();
   void forget_schedule();
+  /// What runs in order does so to its end. With one thread there are no others to take part. Reducers go on to their
+  /// folds, since the gate has not heard of them (graph/reducer_gate.hpp).
+  [[nodiscard]] bool goes_to_the_end() const;
   void make_lanes();
   void leave_way(Replay& replay);
   [[nodiscard]] bool all_complete();
@@ -146,12 +150,7 @@ class Replays {
   const std::unique_ptr<Durations> durations_;  ///< null: nobody asks
   const std::unique_ptr<PathOrder> order_;      ///< null: that of the template
   const std::uint32_t most_slots_;
-  /// What runs in order does so to its end. With one thread there are no others to take part. Reducers go on to their
-  /// folds, since the gate has not heard of them (graph/reducer_gate.hpp).
-  const bool to_the_end_;
-  const std::uint32_t burst_;  ///< operations issued between two looks whether this thread is alone
   std::unique_ptr<Lanes> lanes_;  ///< null: not made yet
-  bool lanes_are_active_ = false;
   ScheduleTrial trial_;
   std::vector<std::unique_ptr<Replay>> slots_;
   std::vector<Replay*> free_;                  ///< with their counts set
@@ -166,10 +165,11 @@ class Replays {
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t, SureAllocator<std::uint32_t>>,
                       std::greater<>>
       early_;
-  std::uint32_t next_source_ = 0;      ///< position in Template::sources
-  std::uint32_t next_node_ = 0;        ///< position in Template::with_node
-  std::uint32_t done_ = 0;             ///< operations before this one are known to be done
-  std::uint32_t relieve_at_ = burst_;  ///< when so many are issued, the burst ends
+  std::uint32_t next_source_ = 0;  ///< position in Template::sources
+  std::uint32_t next_node_ = 0;    ///< position in Template::with_node
+  std::uint32_t done_ = 0;         ///< operations before this one are known to be done
+  std::uint32_t
+      relieve_at_;  ///< when so many are issued, the burst ends: they are run if this thread is alone
   std::uint32_t number_ = 0;
 };
 

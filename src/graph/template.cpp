@@ -147,8 +147,6 @@ void PathOrder::order() noexcept try {
     if ((node.flags & kBoundary) == 0) node.head = successors_[first];
   }
   nodes_ = std::move(ordered);
-  nodes = nodes_.data();
-  successors = successors_.data();
 } catch (const std::bad_alloc&) {}
 
 }  // namespace refrain::exec

@@ -173,14 +173,15 @@ class PathOrder {
  public:
   /// Both outlive it.
   PathOrder(const Template& recorded, const Durations& durations)
-      : nodes(recorded.nodes.data()),
-        successors(recorded.successors.data()),
-        template_(recorded),
-        durations_(durations) {}
+      : template_(recorded), durations_(durations) {}
 
   /// What replays that begin now are run from: as the template's, but for the order.
-  const TemplateNode* nodes;
-  const Successor* successors;
+  [[nodiscard]] const TemplateNode* nodes() const {
+    return is_ordered() ? nodes_.data() : template_.nodes.data();
+  }
+  [[nodiscard]] const Successor* successors() const {
+    return is_ordered() ? successors_.data() : template_.successors.data();
+  }
 
   /// Once, when the durations are known.
   void order() noexcept;

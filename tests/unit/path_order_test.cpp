@@ -25,10 +25,10 @@ std::vector<Template::Operation> operations(std::uint32_t count) {
 }
 
 std::vector<std::uint32_t> successors_of(const PathOrder& order, std::uint32_t index) {
-  const TemplateNode& node = order.nodes[index];
+  const TemplateNode& node = order.nodes()[index];
   std::vector<std::uint32_t> found;
   for (std::uint32_t i = 0; i < node.carried() + node.inner; ++i)
-    found.push_back(order.successors[node.first + i].index());
+    found.push_back(order.successors()[node.first + i].index());
   return found;
 }
 
@@ -53,7 +53,7 @@ TEST(PathOrder, TheLongestPathFirst) {
   EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{1, 2, 3}));
   learn(durations, order, {1, 10, 40, 30, 7});
   EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{2, 3, 1}));
-  EXPECT_EQ(order.nodes[0].head.index(), 2u);
+  EXPECT_EQ(order.nodes()[0].head.index(), 2u);
   EXPECT_EQ(recorded.successors[recorded.nodes[0].first].index(), 1u);  // as it was
 }
 
@@ -117,7 +117,7 @@ TEST(PathOrder, IsThatOfAllPaths) {
       EXPECT_EQ(order.remaining(false)[i], longest(i, 0));
       EXPECT_EQ(order.remaining(true)[i], longest(i, 1));
       const std::vector<std::uint32_t> found = successors_of(order, i);
-      const std::uint32_t cut = order.nodes[i].carried();
+      const std::uint32_t cut = order.nodes()[i].carried();
       for (std::uint32_t s = 1; s < found.size(); ++s) {
         if (s != cut) {
           const int replays = s < cut ? 0 : 1;
