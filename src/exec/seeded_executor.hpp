@@ -352,7 +352,7 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
   // The operation that a lane has come to is an actor, once it can run. The lane is held until that has run.
 
   std::uint32_t lanes() const override { return 3; }
-  bool runs_scheduled(ScheduleTrial&) override { return draw() % 2 == 0; }
+  bool runs_scheduled(ScheduleTrial&, std::uint32_t) override { return draw() % 2 == 0; }
   bool draw_durations(std::span<std::uint64_t> ns) override {
     for (std::uint64_t& each : ns) each = draw() % 1000;
     return true;

@@ -499,8 +499,9 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
                      (options_.scheduling == Scheduling::measured && !notifier_.is_crowded());
     return can ? std::min(1 + static_cast<std::uint32_t>(options_.workers), Lanes::kMost) : 1;
   }
-  bool runs_scheduled(ScheduleTrial& trial) override {
-    return options_.scheduling == Scheduling::always || trial.next(profile::now_ns);
+  bool runs_scheduled(ScheduleTrial& trial, std::uint32_t complete) override {
+    if (options_.scheduling == Scheduling::measured) return trial.next(complete, profile::now_ns);
+    return options_.scheduling == Scheduling::always;
   }
   bool draw_durations(std::span<std::uint64_t> ns) override {
     if (options_.scheduling != Scheduling::always) return false;

@@ -79,7 +79,8 @@ LaterCompletion complete_later(Node& node, Execution& execution, NodeRun rest = 
 /// The same for an operation of a replay, of which the template says that it may (Template::Operation).
 LaterCompletion complete_later(Replay& replay, std::uint32_t index, Execution& execution);
 
-/// When replays run from schedules (graph/replays.hpp): where that is measured to be faster, wherever they can, never.
+/// When replays run from schedules (graph/replays.hpp): where that is measured to be faster, wherever they can, never. A
+/// seeded executor lets the seed decide.
 enum class Scheduling : std::uint8_t { measured, always, never };
 
 struct ExecutorOptions {
@@ -91,7 +92,7 @@ struct ExecutorOptions {
   bool bind = true;           ///< bind worker threads to cores (hwloc)
   bool oldest_first = false;  ///< a thread runs first what it has made ready first
   bool path_order = false;    ///< replays order what becomes ready (graph/template.hpp)
-  Scheduling scheduling = Scheduling::measured;
+  Scheduling scheduling = Scheduling::never;  ///< until the trial is no loss anywhere
 };
 
 /// An operation that has run. One of a replay may have no node (graph/replay.hpp).
@@ -217,8 +218,10 @@ class Executor {
                                      bool to_the_end) = 0;
   /// How many lanes schedules have (graph/lanes.hpp). 1: none are made, and what follows is not called.
   [[nodiscard]] virtual std::uint32_t lanes() const { return 1; }
-  /// Owner: whether the next replay runs from its schedule.
-  virtual bool runs_scheduled(ScheduleTrial& /*trial*/) { return false; }
+  /// Owner: whether the next replay runs from its schedule. `complete`: replays that are.
+  virtual bool runs_scheduled(ScheduleTrial& /*trial*/, std::uint32_t /*complete*/) {
+    return false;
+  }
   /// How long operations are taken to last, where that is not measured. False: it is.
   virtual bool draw_durations(std::span<std::uint64_t> /*ns*/) { return false; }
   /// Owner: threads run these lanes from here on, until nothing of them is in flight.

@@ -265,10 +265,13 @@ void Replays::find_simple_until() {
 
 /// How the next replay is run. What has to be complete before it is.
 Way Replays::choose_way(bool carried) {
+  if (durations_ == nullptr) return can_run_in_order(carried) ? Way::in_order : Way::graph;
   const bool was_scheduled = carried && present_->way == Way::scheduled;
-  const bool wanted = carried && durations_ && executor_.runs_scheduled(trial_);
+  collect();
+  const auto complete = number_ - static_cast<std::uint32_t>(in_flight_.size());
+  const bool wanted = carried && executor_.runs_scheduled(trial_, complete);
   const bool scheduled = wanted && has_lanes();
-  if (!carried || wanted != scheduled) trial_.begin_chain();
+  if (!carried || wanted != scheduled) trial_.settle(complete);
   if (scheduled && was_scheduled) return Way::scheduled;
   const auto wait = [this] {
     if (!all_complete())

@@ -16,8 +16,7 @@
 // other threads are to take part, the operations that have run are completed in the ordinary way, and the replay goes on
 // as one that entered anew.
 //
-// *Scheduled.* The operations are run in lanes (graph/lanes.hpp), if that has turned out to be faster
-// (graph/schedule_trial.hpp): only carried replays, of templates without operations that have a node. Before the first
+// *Scheduled.* The operations are run in lanes (graph/lanes.hpp), as ExecutorOptions::scheduling says: only carried replays, of templates without operations that have a node. Before the first
 // scheduled replay the others are complete, and before the first one that is not, the scheduled ones. An operation that
 // has to wait for the ordinary graph ends it as above, when the operations issued before are done.
 //

@@ -15,22 +15,28 @@ namespace refrain::exec {
 
 class ScheduleTrial {
  public:
-  /// Whether the next replay is to run from the schedule. `now`: the clock, in nanoseconds; rarely called.
+  /// Whether the next replay is to run from the schedule. `complete`: how many replays are, since ever: what is in flight
+  /// says nothing of the speed. `now`: the clock, in nanoseconds; rarely called.
   template <class Now>
-  bool next(Now now) {
-    if (++replays_ < look_at_) return scheduled_;
+  bool next(std::uint32_t complete, Now now) {
+    if (complete < look_at_) return scheduled_;
     const std::uint64_t at = now();
-    if (replays_ == kSettle) return begin_period(at);
-    look_at_ = replays_ + kLook;
-    const std::uint64_t took = at - began_;
-    if (took < kPeriodNs || replays_ < kSettle + kLeast) return scheduled_;
-    end_period(static_cast<double>(took) / (replays_ - kSettle), at);
+    if (!measures_) {
+      begin_period(complete, at);
+    } else if (at - began_ < kPeriodNs || complete - from_ < kLeast) {
+      look_at_ = complete + kLook;
+    } else {
+      const bool was = scheduled_;
+      decide(static_cast<double>(at - began_) / (complete - from_), at);
+      if (was == scheduled_) begin_period(complete, at);
+      else settle(complete);
+    }
     return scheduled_;
   }
-  /// The replay does not follow another one: what has been measured of this period does not count.
-  void begin_chain() {
-    replays_ = 0;
-    look_at_ = kSettle;
+  /// What has been measured of the present period does not count.
+  void settle(std::uint32_t complete) {
+    measures_ = false;
+    look_at_ = complete + kSettle;
   }
 
  private:
@@ -40,40 +46,36 @@ class ScheduleTrial {
   static constexpr double kBetter = 0.95;  ///< of the others' time: enough to go on
   static constexpr double kWorse = 1.1;    ///< of the others' time: too much
   static constexpr std::uint64_t kFirstPauseNs = 2'000'000, kLastPauseNs = 2'000'000'000;
-
-  bool begin_period(std::uint64_t at) {
-    began_ = at;
-    look_at_ = replays_ + kLook;
-    return scheduled_;
-  }
-  void end_period(double ns, std::uint64_t at) {
-    if (!scheduled_) {
-      others_ = ns;
-      if (at < next_trial_) return (void)begin_period_again(at);
-    } else if (ns < others_ * (keeps_ ? kWorse : kBetter)) {
-      const bool was_kept = keeps_;
-      keeps_ = true;
-      if (!was_kept) pause_ = kFirstPauseNs, next_trial_ = at + kRecheckNs;
-      if (at < next_trial_) return (void)begin_period_again(at);
-      next_trial_ = 0;  // measure the others again, and come back
-      keeps_ = false;
-    } else {
-      keeps_ = false;
-      next_trial_ = at + pause_;
-      pause_ = std::min(4 * pause_, kLastPauseNs);
-    }
-    scheduled_ = !scheduled_;
-    begin_chain();
-  }
-  void begin_period_again(std::uint64_t at) {
-    replays_ = kSettle;
-    begin_period(at);
-  }
-
   static constexpr std::uint64_t kRecheckNs = 500'000'000;
 
+  void begin_period(std::uint32_t complete, std::uint64_t at) {
+    measures_ = true;
+    from_ = complete;
+    began_ = at;
+    look_at_ = complete + kLook;
+  }
+  /// A replay has taken so long in this period.
+  void decide(double ns, std::uint64_t at) {
+    if (!scheduled_) {
+      others_ = ns;
+      scheduled_ = at >= next_trial_;
+    } else if (ns >= others_ * (keeps_ ? kWorse : kBetter)) {
+      next_trial_ = at + pause_;
+      pause_ = std::min(4 * pause_, kLastPauseNs);
+      scheduled_ = keeps_ = false;
+    } else if (!keeps_) {
+      pause_ = kFirstPauseNs;
+      next_trial_ = at + kRecheckNs;
+      keeps_ = true;
+    } else if (at >= next_trial_) {  // the others are measured again
+      scheduled_ = keeps_ = false;
+    }
+  }
+
   bool scheduled_ = false, keeps_ = false;
-  std::uint32_t replays_ = 0, look_at_ = kSettle;  ///< of the present period
+  bool measures_ = false;
+  std::uint32_t look_at_ = kSettle;  ///< when so many replays are complete
+  std::uint32_t from_ = 0;           ///< so many were when the period began
   std::uint64_t began_ = 0, next_trial_ = 0, pause_ = kFirstPauseNs;
   double others_ = 0;  ///< nanoseconds per replay
 };
