@@ -87,10 +87,6 @@ class Lanes {
   /// The operation that it runs next; null: it has to wait.
   template <class Sink>
   [[nodiscard]] LiveNode* next(std::uint32_t lane, const Sink& sink);
-  /// After null: it waits for the owner to issue more.
-  [[nodiscard]] bool waits_for_issue(std::uint32_t lane) const {
-    return lanes_[lane].waits_for.load(std::memory_order_relaxed) == kIssue;
-  }
   /// Where it is: below `issued`, if its operation has been issued.
   [[nodiscard]] std::uint64_t place(std::uint32_t lane) const {
     const Lane& at = lanes_[lane];
@@ -195,16 +191,7 @@ void Lanes::done(std::uint32_t own, const Sink& sink) {
   Lane& lane = lanes_[own];
   const Schedule::Step& step = schedule_.lists[own].steps[lane.step];
   Replay& replay = *lane.current;
-  LiveNode& live = replay.live()[step.index];
-  // As complete_any and complete_plain.
-  if ((replay.nodes[step.index].flags & kWakes) != 0) {
-    live.done.store(replay.number, std::memory_order_seq_cst);
-    sink.tell_owner();
-  } else {
-    live.done.store(replay.number, std::memory_order_release);
-  }
-  if (replay.events.load(std::memory_order_acquire) & kProxies) [[unlikely]]
-    tell_proxy(replay, live, sink);
+  mark_done(replay, replay.live()[step.index], replay.nodes[step.index], sink);
   take_step(own, step.signals, sink);
 }
 

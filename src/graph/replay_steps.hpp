@@ -153,6 +153,22 @@ inline std::uint32_t lower_all(Replay& replay, Successor head, const Successor* 
   }
 }
 
+/// An operation is done: those who ask, who wait for it, and who come after its proxy are told.
+template <class Sink>
+inline void mark_done(Replay& replay, LiveNode& live, const TemplateNode& node, const Sink& sink) {
+  if (node.flags & kWakes) {
+    // seq_cst: before the look for sleepers; partner: Notifier::prepare.
+    live.done.store(replay.number, std::memory_order_seq_cst);
+    sink.tell_owner();
+  } else {
+    // release: who finds it done sees what it wrote.
+    live.done.store(replay.number, std::memory_order_release);
+  }
+  // acquire: partner of the release in Proxies::add.
+  if (replay.events.load(std::memory_order_acquire) & kProxies) [[unlikely]]
+    tell_proxy(replay, live, sink);
+}
+
 /// An operation is done. Returns what the thread goes on with, null if nothing.
 template <class Sink>
 [[gnu::noinline]] LiveNode* complete_any(Replay& replay, LiveNode& live, const TemplateNode& node,
@@ -166,17 +182,7 @@ template <class Sink>
         lower_all(*replay.after, *first, first + 1, node.carried() - 1, issued, sink.keeps(), sink);
     if (index != kNoNode) next = replay.after->live() + index;
   }
-  if (node.flags & kWakes) {
-    // seq_cst: before the look for sleepers; partner: Notifier::prepare.
-    live.done.store(replay.number, std::memory_order_seq_cst);
-    sink.tell_owner();
-  } else {
-    // release: who finds it done sees what it wrote.
-    live.done.store(replay.number, std::memory_order_release);
-  }
-  // acquire: partner of the release in Proxies::add.
-  if (replay.events.load(std::memory_order_acquire) & kProxies) [[unlikely]]
-    tell_proxy(replay, live, sink);
+  mark_done(replay, live, node, sink);
   if (node.inner == 0) {
     sink_done(replay, sink);
     return next;
@@ -192,7 +198,7 @@ template <class Sink>
 template <class Sink>
 inline std::uint32_t complete_plain(Replay& replay, LiveNode& live, const TemplateNode& node,
                                     std::uint32_t& issued, const Sink& sink) {
-  // release and acquire: as in complete_any.
+  // release and acquire: as in mark_done.
   live.done.store(replay.number, std::memory_order_release);
   if (replay.events.load(std::memory_order_acquire) & kProxies) [[unlikely]]
     tell_proxy(replay, live, sink);

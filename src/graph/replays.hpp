@@ -16,9 +16,10 @@
 // other threads are to take part, the operations that have run are completed in the ordinary way, and the replay goes on
 // as one that entered anew.
 //
-// *Scheduled.* The operations are run in lanes (graph/lanes.hpp), as ExecutorOptions::scheduling says: only carried replays, of templates without operations that have a node. Before the first
-// scheduled replay the others are complete, and before the first one that is not, the scheduled ones. An operation that
-// has to wait for the ordinary graph ends it as above, when the operations issued before are done.
+// *Scheduled.* The operations are run in lanes (graph/lanes.hpp), where ExecutorOptions::scheduling allows it: carried
+// replays of templates without operations that have a node. Before the first scheduled replay the others are complete, and
+// before the first one that is not, the scheduled ones. An operation that has to wait for the ordinary graph ends it as
+// above, when the operations issued before are done.
 //
 // All members are the scope's owner's. A `Replay&` that is complete and no longer the present one is valid until
 // something collects: `begin`, `collect`, `idle`, `in_flight`, `ref` by number, a wait, a throttle or a drain of the
@@ -167,8 +168,7 @@ class Replays {
   std::uint32_t next_source_ = 0;  ///< position in Template::sources
   std::uint32_t next_node_ = 0;    ///< position in Template::with_node
   std::uint32_t done_ = 0;         ///< operations before this one are known to be done
-  std::uint32_t
-      relieve_at_;  ///< when so many are issued, the burst ends: they are run if this thread is alone
+  std::uint32_t relieve_at_;       ///< when so many are issued, the burst ends
   std::uint32_t number_ = 0;
 };
 

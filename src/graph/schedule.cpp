@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/assert.hpp"
-
 namespace refrain::exec {
 
 namespace {
