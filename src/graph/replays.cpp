@@ -205,13 +205,9 @@ void Replays::add_preconditions(Replay& replay, std::uint32_t index,
 
 void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
   REFRAIN_ASSERT(count <= template_.size(), "a replay has no more operations than its template");
-  if (replay.way == Way::graph) return issue_in_graph(replay, count);
+  if (replay.way != Way::in_order) [[unlikely]]
+    return replay.way == Way::graph ? issue_in_graph(replay, count) : issue_to_lanes(replay, count);
   if (count == issued_) return;
-  if (replay.way == Way::scheduled) {
-    issued_ = count;
-    replay.watermark.advance(count, false);  // for the owner's looks only
-    return executor_.issue_to_lanes(*lanes_, count, false);
-  }
   scope_.runs_in_order = true;
   issued_ = executor_.run_in_order(replay, issued_, count, goes_to_the_end());
   scope_.runs_in_order = false;
@@ -221,6 +217,13 @@ void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
     leave_way(replay);
     issue_in_graph(replay, count);
   }
+}
+
+void Replays::issue_to_lanes(Replay& replay, std::uint32_t count) {
+  if (count == issued_) return;
+  issued_ = count;
+  replay.watermark.advance(count, false);  // for the owner's looks only
+  executor_.issue_to_lanes(*lanes_, count, false);
 }
 
 void Replays::issue_in_graph(Replay& replay, std::uint32_t count) {

@@ -127,6 +127,7 @@ class Replays {
   void make_nodes(Replay& replay, std::uint32_t to);
   void issue_in_full(Replay& replay, std::uint32_t count);
   [[gnu::noinline]] void issue_in_graph(Replay& replay, std::uint32_t count);
+  [[gnu::noinline]] void issue_to_lanes(Replay& replay, std::uint32_t count);
   void release(Replay& replay, std::uint32_t from, std::uint32_t to, std::uint32_t parked);
   void find_simple_until();
   Way choose_way(bool carried);

@@ -28,7 +28,15 @@ std::size_t arguments_in(const LaunchPlan& plan) {
 
 }  // namespace
 
-LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash) {
+LaunchPlan* PlanCache::look_up(std::span<const std::uint64_t> key) const {
+  const std::uint64_t wanted = hash(key);
+  for (std::size_t at = wanted;; ++at) {
+    const auto& [known, plan] = table_[at & (table_.size() - 1)];
+    if (plan == nullptr || (known == wanted && std::ranges::equal(plan->key, key))) return plan;
+  }
+}
+
+LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan) {
   if (size() >= sweep_at_) {
     keep_only([](const LaunchPlan& p) { return !p.stale(); });
     sweep_at_ = std::max(first_sweep, 2 * size());
@@ -42,21 +50,22 @@ LaunchPlan& PlanCache::insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t ha
   }
   LaunchPlan& added = *plans_.emplace_back(std::move(plan));
   if (2 * size() > table_.size()) enter_all();
-  else enter(added, hash);
+  else enter(added);
   return added;
 }
 
-void PlanCache::enter(LaunchPlan& plan, std::uint64_t hash) {
-  std::size_t at = hash & (table_.size() - 1);
+void PlanCache::enter(LaunchPlan& plan) {
+  const std::uint64_t of = hash(plan.key);
+  std::size_t at = of & (table_.size() - 1);
   while (table_[at].second != nullptr) at = (at + 1) & (table_.size() - 1);
-  table_[at] = {hash, &plan};
+  table_[at] = {of, &plan};
   arguments_ += arguments_in(plan);
 }
 
 void PlanCache::enter_all() {
   table_.assign(std::bit_ceil(2 * size() + 1), {});
   arguments_ = 0;
-  for (const auto& plan : plans_) enter(*plan, hash(plan->key));
+  for (const auto& plan : plans_) enter(*plan);
 }
 
 void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) {
@@ -64,6 +73,7 @@ void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) 
       plans_, [&](const auto& plan) { return plan->recordings != 0 || wanted(*plan); });
   std::ranges::move(dropped, std::back_inserter(dropped_));
   has_dropped_ = true;
+  recent_.fill({});
   plans_.erase(dropped.begin(), dropped.end());
   enter_all();
 }

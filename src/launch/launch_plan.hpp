@@ -16,9 +16,11 @@
 // alone: a plan that launches in flight still use is not found any more, and stays for them.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -187,17 +189,16 @@ class PlanCache {
   static constexpr std::size_t max_arguments = std::size_t{1} << 22;
   static constexpr std::size_t first_sweep = 1024;
 
-  static std::uint64_t hash(std::span<const std::uint64_t> key) {
-    return hash_bytes(key.data(), key.size_bytes());
+  /// The plan with this key, or null. A launch that is made again in a loop finds it without a hash.
+  [[nodiscard]] LaunchPlan* find(std::span<const std::uint64_t> key) {
+    const std::uint64_t sum = std::accumulate(key.begin(), key.end(), std::uint64_t{0});
+    auto& [known, recent] = recent_[sum * kOdd >> (64 - kRecentBits)];
+    if (known == sum && recent != nullptr && std::ranges::equal(recent->key, key)) return recent;
+    known = sum;
+    return recent = look_up(key);
   }
-  /// The plan with this key, or null.
-  [[nodiscard]] LaunchPlan* find(std::span<const std::uint64_t> key, std::uint64_t hash) const {
-    for (std::size_t at = hash;; ++at) {
-      const auto& [known, plan] = table_[at & (table_.size() - 1)];
-      if (plan == nullptr || (known == hash && std::ranges::equal(plan->key, key))) return plan;
-    }
-  }
-  LaunchPlan& insert(std::unique_ptr<LaunchPlan> plan, std::uint64_t hash);
+  /// A plan that was not found.
+  LaunchPlan& insert(std::unique_ptr<LaunchPlan> plan);
   /// Ends dropped plans that no launch in flight uses. Their tasks' captures may make calls meanwhile.
   void end_dropped() {
     if (std::exchange(has_dropped_, false)) [[unlikely]]
@@ -207,9 +208,17 @@ class PlanCache {
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
 
  private:
+  static constexpr int kRecentBits = 8;
+  static constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  ///< spreads a sum over the upper bits
+  using Entry = std::pair<std::uint64_t, LaunchPlan*>;
+
+  static std::uint64_t hash(std::span<const std::uint64_t> key) {
+    return hash_bytes(key.data(), key.size_bytes());
+  }
+  [[nodiscard]] LaunchPlan* look_up(std::span<const std::uint64_t> key) const;
   void keep_only(const std::function<bool(const LaunchPlan&)>& wanted);
   /// Enters a plan in the table, which has room for it.
-  void enter(LaunchPlan& plan, std::uint64_t hash);
+  void enter(LaunchPlan& plan);
   /// Makes the table anew, between half and a quarter full.
   void enter_all();
 
@@ -217,7 +226,9 @@ class PlanCache {
   std::vector<std::unique_ptr<LaunchPlan>> plans_;
   /// With their hashes, open addressing: a power of two, at most half full. (std's tables, and Boost's, follow a chain,
   /// of which each link is a miss of the cache where there are many plans.)
-  std::vector<std::pair<std::uint64_t, LaunchPlan*>> table_{16};
+  std::vector<Entry> table_{16};
+  /// Plans that were found last, at the place that the sum of a key's words says, with the sum. Each is in the table.
+  std::array<Entry, std::size_t{1} << kRecentBits> recent_{};
   std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< some of them in flight still
   bool has_dropped_ = false;                          ///< since end_dropped()
   std::size_t arguments_ = 0;

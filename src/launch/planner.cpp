@@ -267,13 +267,12 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, ContextCore& c
 
 // --- first sight ---------------------------------------------------------------------------------------
 
-LaunchPlan& Planner::add_plan(const LaunchRequest& request, std::span<const std::uint64_t> key,
-                              std::uint64_t hash) {
+LaunchPlan& Planner::add_plan(const LaunchRequest& request, std::span<const std::uint64_t> key) {
   std::unique_ptr<LaunchPlan> plan = make_unmapped(request, key);
   asked_key_.clear();
   ask(context_, *plan, request, answers_, asked_key_);
   take_answers(*plan, request, context_, answers_, asked_key_);
-  return plans_.insert(std::move(plan), hash);
+  return plans_.insert(std::move(plan));
 }
 
 std::unique_ptr<LaunchPlan> Planner::make_unmapped(const LaunchRequest& request,
@@ -376,23 +375,21 @@ LaunchPlan& Planner::plan_by_answers(const LaunchRequest& request,
   context_.check_not_planning();  // else what is asked now would be overwritten
   asked_key_.assign(key.begin(), key.end());
   asked_key_.push_back(kUnmapped);
-  std::uint64_t hash = PlanCache::hash(asked_key_);
-  LaunchPlan* unmapped = plans_.find(asked_key_, hash);
+  LaunchPlan* unmapped = plans_.find(asked_key_);
   if (unmapped == nullptr) {
     std::unique_ptr<LaunchPlan> made = make_unmapped(request, asked_key_);
     made->number = ++unmapped_;
-    unmapped = &plans_.insert(std::move(made), hash);
+    unmapped = &plans_.insert(std::move(made));
   }
   unmapped->last_used = context_.calls;
   // The key begins with a number that is no task's address, as the keys of other plans do.
   asked_key_.assign(1, unmapped->number);
   ask(context_, *unmapped, request, answers_, asked_key_);
-  hash = PlanCache::hash(asked_key_);
-  if (LaunchPlan* known = plans_.find(asked_key_, hash)) return *known;
+  if (LaunchPlan* known = plans_.find(asked_key_)) return *known;
   auto made = std::make_unique<LaunchPlan>(*unmapped);
   made->key = asked_key_;
   take_answers(*made, request, context_, answers_, std::span(asked_key_).subspan(1));
-  return plans_.insert(std::move(made), hash);
+  return plans_.insert(std::move(made));
 }
 
 // --- footprints ----------------------------------------------------------------------------------------

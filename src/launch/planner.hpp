@@ -30,9 +30,8 @@ class Planner {
   std::span<const std::uint64_t> make_key(const LaunchRequest& request);
   /// The plan of the launch with this key.
   LaunchPlan& plan_of(const LaunchRequest& request, std::span<const std::uint64_t> key) {
-    const std::uint64_t hash = PlanCache::hash(key);
-    LaunchPlan* const plan = plans_.find(key, hash);
-    return plan != nullptr ? *plan : add_plan(request, key, hash);
+    LaunchPlan* const plan = plans_.find(key);
+    return plan != nullptr ? *plan : add_plan(request, key);
   }
   /// The same where the mapper has to be asked about this launch; null: it need not.
   LaunchPlan* asked_plan(const LaunchRequest& request, std::span<const std::uint64_t> key) {
@@ -52,8 +51,7 @@ class Planner {
 
  private:
   LaunchPlan& plan_by_answers(const LaunchRequest& request, std::span<const std::uint64_t> key);
-  LaunchPlan& add_plan(const LaunchRequest& request, std::span<const std::uint64_t> key,
-                       std::uint64_t hash);
+  LaunchPlan& add_plan(const LaunchRequest& request, std::span<const std::uint64_t> key);
   /// Without the mapper's answers.
   std::unique_ptr<LaunchPlan> make_unmapped(const LaunchRequest& request,
                                             std::span<const std::uint64_t> key);

@@ -85,7 +85,7 @@ void MarkedTraces::fail_nested(const Trace& trace, const Where& where) const {
 void MarkedTraces::begin(const Trace& trace, const Where& where) {
   TraceRoot* const root =
       selector_.options().tracing ? &selector_.tree().root({false, trace.id()}) : nullptr;
-  const bool required = required_.contains(trace.id());
+  const bool required = is_required(trace);
   selector_.open(true, root, trace.id(), trace.name(), where, required);
   open_.begin(trace.id(), where);
   if (root != nullptr && !required && root->point.replaying.pause())
@@ -103,9 +103,8 @@ void MarkedTraces::end(const Trace& trace, const Where& where) {
                      OpenMark::elsewhere(trace.id()));
   const Where begun = open.where;
   close();
-  if (const auto required = required_.find(trace.id());
-      required != required_.end() && selector_.options().tracing)
-    judge(required->second, trace, begun, where);
+  if (is_required(trace) && selector_.options().tracing)
+    judge(required_.at(trace.id()), trace, begun, where);
 }
 
 void MarkedTraces::leave(const Trace& trace) {

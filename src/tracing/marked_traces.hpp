@@ -85,6 +85,9 @@ class MarkedTraces {
   [[nodiscard]] bool is_open(const Trace& trace) const {
     return selector_.is_marked() && selector_.trace().id == trace.id();
   }
+  [[nodiscard]] bool is_required(const Trace& trace) const {
+    return !required_.empty() && required_.contains(trace.id());  // of most programs, none is
+  }
   void close();
   [[noreturn]] void fail_nested(const Trace& trace, const Where& where) const;
   void judge(Required& required, const Trace& trace, Where begun, Where ended);
