@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "refrain/runtime.hpp"
+#include "timer.hpp"
 
 namespace apps {
 
@@ -60,17 +61,6 @@ class Progress {
   const std::int64_t interval_;  // nanoseconds
   std::atomic<std::int64_t> due_;
   std::atomic<std::int64_t> done_{0};
-};
-
-/// Seconds since it was made.
-class Timer {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace apps

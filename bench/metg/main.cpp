@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "metg/patterns.hpp"
 #include "metg/workload.hpp"
 #include "support/options.hpp"
 #include "support/peer_process.hpp"
@@ -117,7 +118,7 @@ void run(const Workload& workload, const Options& options, Records& records) {
     if (s.system != "sequential" && !options.wants(s.system)) continue;
     runners.push_back(std::make_unique<Runner>(s, options.peers));
   }
-  for (const WorkloadSize& size : workload.sizes) measure(size, options.reps, runners);
+  for (const WorkloadSize& size : workload.sizes) measure(size, std::min(options.reps, 3), runners);
   if (runners.front()->walls.empty()) {
     std::printf("left out: %s: the sequential program did not run\n", workload.name.c_str());
     return;
@@ -133,9 +134,11 @@ void run(const Workload& workload, const Options& options, Records& records) {
 
 int main(int argc, char** argv) {
   const Options options =
-      parse_options(argc, argv, "Efficiency against task granularity, METG(50%).", 3, 1);
+      parse_options(argc, argv, "METG(50%), and with --all efficiency against granularity.", 15, 1);
   Records records;
-  for (const Workload& workload : workloads(2, options.quick)) run(workload, options, records);
+  measure_patterns(options, 2, records);
+  if (options.all)
+    for (const Workload& workload : workloads(2, options.quick)) run(workload, options, records);
   records.write(options.out);
   return 0;
 }

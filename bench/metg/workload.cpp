@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "patterns/pattern.hpp"
+
 namespace refrain::bench {
 
 namespace {
@@ -60,7 +62,7 @@ Workload circuit(int threads, bool quick) {
   return w;
 }
 
-/// Tasks of 32 to 4 million rounds (about 0.1 us to 10 ms), 16 to a step; as many steps as fill
+/// Task Bench's stencil_1d: tasks of 32 to 4 million rounds (about 0.1 us to 10 ms), 16 to a step; as many steps as fill
 /// a fifth of a second when nothing is lost, within bounds.
 Workload compute(int threads, bool quick) {
   constexpr std::int64_t width = 16;
@@ -69,14 +71,17 @@ Workload compute(int threads, bool quick) {
   for (std::int64_t rounds = 32; rounds <= std::int64_t{1} << 22; rounds *= quick ? 64 : 2) {
     const double wanted = 0.2e9 * threads / (ns_per_round * static_cast<double>(rounds * width));
     const auto steps = static_cast<std::int64_t>(std::clamp(wanted, 4.0, 2000.0));
-    w.sizes.push_back(
-        {rounds, key("width", width) + key("steps", steps) + key("iterations", rounds),
-         static_cast<double>(width * steps * rounds), static_cast<double>(width * steps)});
+    w.sizes.push_back({rounds,
+                       key("kind", static_cast<int>(patterns::Kind::stencil_1d)) +
+                           key("width", width) + key("steps", steps) + key("iterations", rounds),
+                       static_cast<double>(width * steps * rounds),
+                       static_cast<double>(width * steps)});
   }
-  w.systems = {{"sequential", "", "peer_compute_openmp", 0},
-               {"openmp", "forall", "peer_compute_openmp", threads},
-               {"openmp", "depend", "peer_compute_openmp", threads}};
-  add_refrain(w, "peer_compute_refrain", threads);
+  w.systems = {{"sequential", "", "peer_patterns_openmp", 0},
+               {"openmp", "forall", "peer_patterns_openmp", threads},
+               {"openmp", "depend", "peer_patterns_openmp", threads},
+               {"mpi", "", "peer_patterns_mpi", threads}};
+  add_refrain(w, "peer_patterns_refrain", threads);
   return w;
 }
 
