@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -104,14 +103,14 @@ class Graph {
     for (const Field<Cell>& row : rows) ctx.fill(cells_, row, Cell{});
     for (int set = 0; set < pattern.sets(); ++set) inputs_.push_back(partition_inputs(set));
     if (work.kernel == Kernel::memory) {
-      scratch_.emplace(ctx.region(Rect1{0, work.scratch * pattern.width - 1}, scratch));
-      own_scratch_.emplace(ctx.blocks(*scratch_, pattern.width));
-      ctx.fill(*scratch_, scratch, 0.0);
+      const auto all = ctx.region(Rect1{0, work.scratch * pattern.width - 1}, scratch);
+      ctx.fill(all, scratch, 0.0);
+      scratch_ = std::make_unique<Scratch>(Scratch{all, ctx.blocks(all, pattern.width)});
     }
   }
   ~Graph() {
     ctx_.destroy(cells_);
-    if (scratch_) ctx_.destroy(*scratch_);
+    if (scratch_ != nullptr) ctx_.destroy(scratch_->all);
   }
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -121,12 +120,12 @@ class Graph {
     const Rect1 domain{now.tasks.first, now.tasks.last};
     const auto output = own_[row(step)];
     if (step == 0 || pattern_.kind == Kind::trivial) {
-      if (!scratch_) ctx_.launch(begin_, domain, output, now);
-      else ctx_.launch(begin_in_scratch_, domain, output, (*own_scratch_)[scratch], now);
+      if (scratch_ == nullptr) ctx_.launch(begin_, domain, output, now);
+      else ctx_.launch(begin_in_scratch_, domain, output, scratch_->own[scratch], now);
     } else {
       const auto input = inputs_[static_cast<std::size_t>(pattern_.set_of(step))][row(step - 1)];
-      if (!scratch_) ctx_.launch(step_, domain, output, input, now);
-      else ctx_.launch(step_in_scratch_, domain, output, input, (*own_scratch_)[scratch], now);
+      if (scratch_ == nullptr) ctx_.launch(step_, domain, output, input, now);
+      else ctx_.launch(step_in_scratch_, domain, output, input, scratch_->own[scratch], now);
     }
   }
 
@@ -162,8 +161,11 @@ class Graph {
   Region<1> cells_;
   Partition<1> own_;
   std::vector<Partition<1>> inputs_;  // by set
-  std::optional<Region<1>> scratch_;
-  std::optional<Partition<1>> own_scratch_;
+  struct Scratch {
+    Region<1> all;
+    Partition<1> own;
+  };
+  std::unique_ptr<Scratch> scratch_;  // null: the kernel needs none
 };
 
 // Steps after which all graphs' rows and sets are the same again.
@@ -185,6 +187,7 @@ bool is_steady(const Setup& setup, int step, int count) {
 
 Outcome run_parallel(Context& ctx, const Setup& setup, apps::Progress* progress) {
   std::vector<std::unique_ptr<Graph>> graphs;
+  graphs.reserve(setup.graphs.size());
   for (const Pattern& pattern : setup.graphs)
     graphs.push_back(std::make_unique<Graph>(ctx, pattern, setup.work, progress));
   const Trace some_steps{"steps"};

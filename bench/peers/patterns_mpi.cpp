@@ -4,6 +4,9 @@
 // starts itself under mpirun. Requests: see patterns.hpp.
 
 #include <mpi.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -219,6 +222,7 @@ class Graph {
 /// Collective.
 Outcome run(const Setup& setup) {
   std::vector<std::unique_ptr<Graph>> graphs;
+  graphs.reserve(setup.graphs.size());
   for (const Pattern& pattern : setup.graphs)
     graphs.push_back(std::make_unique<Graph>(pattern, setup.work));
   MPI_Barrier(MPI_COMM_WORLD);
@@ -258,16 +262,28 @@ Outcome answer(const std::string& line) {
   return run(setup);
 }
 
+/// In a process of its own, since mpirun has something to say when it is stopped between requests.
+int run_under_mpirun(const char* program, const char* count) {
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    execlp("mpirun", "mpirun", "-n", count, program, nullptr);
+    std::puts("there is no mpirun");
+    std::fflush(stdout);
+    _exit(1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  return status == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr && std::getenv("PMI_RANK") == nullptr) {
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    execlp("mpirun", "mpirun", "-n", argc > 1 ? argv[1] : "2", argv[0], nullptr);
-    std::printf("there is no mpirun\n");
-    return 1;
-  }
+  if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr && std::getenv("PMI_RANK") == nullptr)
+    return run_under_mpirun(argv[0], argc > 1 ? argv[1] : "2");
   MPI_Init(&argc, &argv);
   if (own_rank() == 0) {
     std::puts("ready");

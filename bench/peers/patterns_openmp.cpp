@@ -75,6 +75,7 @@ void run_depend(std::vector<Graph>& graphs, int steps, int threads) {
 Outcome run(const Setup& setup, int threads, bool depend) {
   if (threads == 0) return run_sequential(setup);
   std::vector<Graph> graphs;
+  graphs.reserve(setup.graphs.size());
   for (const Pattern& pattern : setup.graphs) graphs.emplace_back(pattern, setup.work);
   const peer::Timer timer;
   depend ? run_depend(graphs, setup.steps(), threads) : run_forall(graphs, setup.steps(), threads);
