@@ -466,7 +466,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     Slot& slot = slot_of(replay.scope);
     const WithoutNode among(slot);
     std::uint32_t index = from;
-    if (to_the_end && !tells_) [[likely]]
+    if (to_the_end && !tells_) [[likely]]  // then it is not timed (Replays::begin)
       index = run_plain_in_order(replay, from, to, *this, slot.processor, [] { return true; });
     if (index != to) index = run_others_in_order(replay, index, to, to_the_end, slot);
     add(slot.executed, index - from);
@@ -479,10 +479,22 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
                                                       const Slot& slot) {
     const auto goes_on = [&] { return to_the_end || single_thread_.on(); };
     for (;;) {
-      if (!tells_) index = run_plain_in_order(replay, index, to, *this, slot.processor, goes_on);
+      if (!tells_ && !is_timed(replay))
+        index = run_plain_in_order(replay, index, to, *this, slot.processor, goes_on);
       if (index == to || !goes_on()) return index;
-      run_told(replay, index++, slot.processor, slot.index);
+      run_one(replay, index++, slot);
     }
+  }
+
+  static bool is_timed(const Replay& replay) {
+    // relaxed: set before it was issued.
+    return (replay.events.load(std::memory_order_relaxed) & kTimed) != 0;
+  }
+  void run_one(Replay& replay, std::uint32_t index, const Slot& slot) {
+    if (tells_) [[unlikely]]
+      return run_told(replay, index, slot.processor, slot.index);
+    Execution execution{*this, slot.processor};
+    run_operation<false>(replay, index, replay.nodes[index], execution);
   }
 
   /// The thread's own slot, or the owner's where the thread is in a program of another executor within its own one.
@@ -521,6 +533,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     const WithoutNode among(slot);
     while (lanes.place(0) < before && run_step(slot, lanes, 0)) {}
     lanes.let_go(0);
+    // The owner may wait for something that this runtime does not know of.
+    if (lanes.may_go_on(0)) notifier_.notify_one(kWorker);
   }
 
   /// Of a lane that is held. False: it has to wait.
@@ -528,13 +542,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     const Sink sink{*this, slot};
     LiveNode* const live = lanes.next(lane, sink);
     if (live == nullptr) return false;
-    Replay& replay = Replay::of(*live);
-    if (tells_) [[unlikely]] {
-      run_told(replay, live->index, slot.processor, slot.index);
-    } else {
-      Execution execution{*this, slot.processor};
-      run_operation<false>(replay, live->index, replay.nodes[live->index], execution);
-    }
+    run_one(Replay::of(*live), live->index, slot);
     add(slot.executed);
     lanes.done(lane, sink);
     return true;

@@ -222,7 +222,7 @@ class Executor {
   virtual bool runs_scheduled(ScheduleTrial& /*trial*/, std::uint32_t /*complete*/) {
     return false;
   }
-  /// How long operations are taken to last, where that is not measured. False: it is.
+  /// How long operations are taken to last, where that is not measured. False: it is. Of none: only asks.
   virtual bool draw_durations(std::span<std::uint64_t> /*ns*/) { return false; }
   /// Owner: threads run these lanes from here on, until nothing of them is in flight.
   virtual void add_lanes(Lanes& /*lanes*/) {}

@@ -17,8 +17,11 @@ namespace {
 constexpr std::uint32_t kLeastSlots = 4;
 /// Replays of a template before those that are timed for a schedule: most templates are not replayed so often.
 constexpr std::uint32_t kUntimed = 16;
-/// What the owner needs to issue an operation, with its share of the call: an estimate.
-constexpr std::uint64_t kIssueNs = 10;
+/// What the owner needs to issue an operation, with its share of the call; and to run it by itself beside its own time;
+/// and what a measured time may be too long by: estimates.
+constexpr std::uint64_t kIssueNs = 10, kAloneNs = 3, kVagueNs = 10;
+/// Loops of operations that are shorter are often over before a trial is.
+constexpr std::uint64_t kTinyNs = 2000;
 
 bool can_be_scheduled(const Executor& executor, const Scope& scope, const Template& recorded) {
   return executor.lanes() > 1 && scope.parent() == nullptr && recorded.with_node.empty() &&
@@ -31,9 +34,10 @@ Replays::Replays(Executor& executor, Scope& scope, const Template& recorded, std
     : executor_(executor),
       scope_(scope),
       template_(recorded),
-      durations_(executor.options().path_order || can_be_scheduled(executor, scope, recorded)
-                     ? std::make_unique<Durations>(recorded)
-                     : nullptr),
+      durations_(
+          executor.options().path_order || can_be_scheduled(executor, scope, recorded)
+              ? std::make_unique<Durations>(recorded, executor.options().path_order ? 0 : kUntimed)
+              : nullptr),
       order_(executor.options().path_order ? std::make_unique<PathOrder>(recorded, *durations_)
                                            : nullptr),
       // Twice as many as fill the window, where that bounds them: a wait for room is for a part of the window, one for a
@@ -170,8 +174,8 @@ Replay& Replays::begin(bool carried) {
   in_flight_.push_back(&replay);
   present_ = &replay;
   if (way == Way::scheduled) lanes_->begin(replay);
-  if (way == Way::graph && durations_ && (order_ || number_ > kUntimed) &&
-      durations_->times(number_))
+  const bool may_be_timed = way == Way::graph || (way == Way::in_order && !goes_to_the_end());
+  if (durations_ && may_be_timed && durations_->times(number_))
     replay.events.fetch_or(kTimed, std::memory_order_relaxed);
   if (order_) {  // nothing of the replay is issued yet, so nobody looks at what it is run from
     if (!order_->is_ordered() && durations_->known(in_flight_.front()->number)) order_->order();
@@ -272,9 +276,9 @@ Way Replays::choose_way(bool carried) {
   const bool was_scheduled = carried && present_->way == Way::scheduled;
   collect();
   const auto complete = number_ - static_cast<std::uint32_t>(in_flight_.size());
-  const bool wanted = carried && executor_.runs_scheduled(trial_, complete);
-  const bool scheduled = wanted && has_lanes();
-  if (!carried || wanted != scheduled) trial_.settle(complete);
+  if (lanes_ == nullptr) make_lanes();
+  const bool scheduled = carried && lanes_ != nullptr && executor_.runs_scheduled(trial_, complete);
+  if (!carried || lanes_ == nullptr) trial_.settle(complete);
   if (scheduled && was_scheduled) return Way::scheduled;
   const auto wait = [this] {
     if (!all_complete())
@@ -302,28 +306,36 @@ void Replays::deactivate_lanes() {
 void Replays::forget_schedule() {
   deactivate_lanes();
   lanes_.reset();
-  durations_->forget();
+  durations_->forget(number_);
 }
 
-bool Replays::has_lanes() {
-  if (lanes_ == nullptr) make_lanes();
-  return lanes_ != nullptr;
-}
-
-/// When it is known how long the operations take.
+/// When it is known how long the operations take, if the schedule would then be faster than the owner alone.
 void Replays::make_lanes() {
+  const std::uint32_t oldest = in_flight_.empty() ? number_ + 1 : in_flight_.front()->number;
+  const bool drawn = executor_.draw_durations({});
+  if (!drawn && !durations_->known(oldest)) return;
   if (!can_be_scheduled(executor_, scope_, template_)) return;
   std::vector<std::uint64_t> ns(template_.size());
-  if (!executor_.draw_durations(ns)) {
-    const std::uint32_t oldest = in_flight_.empty() ? number_ + 1 : in_flight_.front()->number;
-    if (!durations_->known(oldest)) return;
+  if (drawn) executor_.draw_durations(ns);
+  else
     for (std::uint32_t i = 0; i < template_.size(); ++i) ns[i] = durations_->of(i);
-  }
   const std::uint32_t lanes = executor_.lanes();
   const std::uint64_t issue_ns = kIssueNs * template_.size();
-  lanes_ = std::make_unique<Lanes>(
-      scope_, template_, Schedule(template_, Schedule::cut(template_, ns, issue_ns, lanes), lanes),
-      most_slots_);
+  const std::vector<std::uint32_t> lane_of = Schedule::cut(template_, ns, issue_ns, lanes);
+  if (!drawn) {
+    std::uint64_t alone = issue_ns, work = 0;
+    for (const std::uint64_t each : ns) {
+      work += each;
+      alone += kAloneNs + each - std::min(each, kVagueNs);
+    }
+    if (Schedule::time_of(template_, lane_of, ns, issue_ns, lanes) * 10 > alone * 9) {
+      durations_->forget(2 * number_);
+      return;
+    }
+    if (work < kTinyNs * template_.size()) trial_.trust(profile::now_ns());
+  }
+  lanes_ =
+      std::make_unique<Lanes>(scope_, template_, Schedule(template_, lane_of, lanes), most_slots_);
 }
 
 bool Replays::goes_to_the_end() const {
@@ -473,9 +485,13 @@ void run_unusual(Replay& replay, std::uint32_t index, Execution& execution) noex
   const bool timed = (replay.events.load(std::memory_order_relaxed) & kTimed) != 0;
   const std::uint64_t begin = timed ? profile::now_ns() : 0;
   try {
-    operation.run(operation.operand, replay, index, execution);
-  } catch (...) { fail(replay, index, std::current_exception()); }
-  if (timed) replay.durations->took(index, profile::now_ns() - begin);
+    if (operation.plain != nullptr && !Failure::any()) operation.plain(operation.plain_operand);
+    else operation.run(operation.operand, replay, index, execution);
+  } catch (...) { end_failed(replay, index, execution); }
+  if (timed) {
+    const std::uint64_t ns = profile::now_ns() - begin;
+    replay.durations->took(index, ns > profile::clock_ns() ? ns - profile::clock_ns() : 1);
+  }
 }
 
 void end_failed(Replay& replay, std::uint32_t index, Execution& execution) noexcept {

@@ -132,7 +132,6 @@ class Replays {
   void find_simple_until();
   Way choose_way(bool carried);
   bool can_run_in_order(bool carried);
-  bool has_lanes();
   void deactivate_lanes();
   void forget_schedule();
   /// What runs in order does so to its end. With one thread there are no others to take part. Reducers go on to their

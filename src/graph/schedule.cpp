@@ -96,6 +96,29 @@ std::size_t Schedule::bytes() const {
   return sum;
 }
 
+std::uint64_t Schedule::time_of(const Template& of, std::span<const std::uint32_t> lane_of,
+                                std::span<const std::uint64_t> ns, std::uint64_t issue_ns,
+                                std::uint32_t lanes) {
+  constexpr std::uint64_t replays = 4;
+  const Predecessors predecessors(of);
+  std::vector<std::uint64_t> free_at(lanes, 0), end_of(of.size(), 0), end_before;
+  std::uint64_t first_end = 0;
+  for (std::uint64_t replay = 0; replay < replays; ++replay) {
+    end_before = end_of;  // of the replay before; no time at all in the first one
+    free_at[0] += issue_ns;
+    for (std::uint32_t i = 0; i < of.size(); ++i) {
+      std::uint64_t& free = free_at[lane_of[i]];
+      std::uint64_t begin = free;
+      for (const auto& edge : predecessors.of(i))
+        begin = std::max(begin, (edge.carried ? end_before : end_of)[edge.from] +
+                                    (lane_of[edge.from] != lane_of[i] ? kHandOver : 0));
+      free = end_of[i] = begin + ns[i] + kStep;
+    }
+    if (replay == 0) first_end = std::ranges::max(free_at);
+  }
+  return (std::ranges::max(free_at) - first_end) / (replays - 1);
+}
+
 std::vector<std::uint32_t> Schedule::cut(const Template& of, std::span<const std::uint64_t> ns,
                                          std::uint64_t issue_ns, std::uint32_t lanes) {
   const Predecessors predecessors(of);

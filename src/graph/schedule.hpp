@@ -20,6 +20,8 @@ namespace refrain::exec {
 struct Schedule {
   /// How much later something arrives that another lane has made.
   static constexpr std::uint64_t kHandOver = 150;  // ns
+  /// What an operation costs its lane beside its own time.
+  static constexpr std::uint64_t kStep = 20;  // ns
 
   struct Wait {
     std::uint32_t lane;
@@ -42,6 +44,11 @@ struct Schedule {
   /// A cut. `ns`: how long each operation takes. `issue_ns`: how long the owner takes to issue all.
   static std::vector<std::uint32_t> cut(const Template& of, std::span<const std::uint64_t> ns,
                                         std::uint64_t issue_ns, std::uint32_t lanes);
+
+  /// How long a replay of such a cut takes, in nanoseconds, where many follow one another.
+  static std::uint64_t time_of(const Template& of, std::span<const std::uint32_t> lane_of,
+                               std::span<const std::uint64_t> ns, std::uint64_t issue_ns,
+                               std::uint32_t lanes);
 
   [[nodiscard]] std::size_t bytes() const;
 

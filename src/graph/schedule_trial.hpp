@@ -5,6 +5,9 @@
 // given up at once when it has become slower than the others were. After a trial that failed the next one comes later and
 // later; one that did well is repeated now and then, since the others may have become faster.
 //
+// Where operations are tiny, a schedule that is expected to pay is trusted for some milliseconds before the first trial:
+// a loop of such operations is over before a trial is.
+//
 // Owner: the owner of the scope, which asks before each replay that follows another one. Cost: a look at the clock every
 // few replays. Results never depend on it.
 
@@ -33,6 +36,12 @@ class ScheduleTrial {
     }
     return scheduled_;
   }
+  /// A schedule was made that is expected to be faster by far.
+  void trust(std::uint64_t now) {
+    if (others_ != 0) return;
+    scheduled_ = true;
+    trusted_until_ = now + kTrustNs;
+  }
   /// What has been measured of the present period does not count.
   void settle(std::uint32_t complete) {
     measures_ = false;
@@ -47,6 +56,7 @@ class ScheduleTrial {
   static constexpr double kWorse = 1.1;    ///< of the others' time: too much
   static constexpr std::uint64_t kFirstPauseNs = 2'000'000, kLastPauseNs = 2'000'000'000;
   static constexpr std::uint64_t kRecheckNs = 500'000'000;
+  static constexpr std::uint64_t kTrustNs = 10'000'000;
 
   void begin_period(std::uint32_t complete, std::uint64_t at) {
     measures_ = true;
@@ -59,10 +69,10 @@ class ScheduleTrial {
     if (!scheduled_) {
       others_ = ns;
       scheduled_ = at >= next_trial_;
+    } else if (others_ == 0) {
+      scheduled_ = at < trusted_until_;
     } else if (ns >= others_ * (keeps_ ? kWorse : kBetter)) {
-      next_trial_ = at + pause_;
-      pause_ = std::min(4 * pause_, kLastPauseNs);
-      scheduled_ = keeps_ = false;
+      give_up(at);
     } else if (!keeps_) {
       pause_ = kFirstPauseNs;
       next_trial_ = at + kRecheckNs;
@@ -72,12 +82,18 @@ class ScheduleTrial {
     }
   }
 
+  void give_up(std::uint64_t at) {
+    next_trial_ = at + pause_;
+    pause_ = std::min(4 * pause_, kLastPauseNs);
+    scheduled_ = keeps_ = false;
+  }
+
   bool scheduled_ = false, keeps_ = false;
   bool measures_ = false;
   std::uint32_t look_at_ = kSettle;  ///< when so many replays are complete
   std::uint32_t from_ = 0;           ///< so many were when the period began
-  std::uint64_t began_ = 0, next_trial_ = 0, pause_ = kFirstPauseNs;
-  double others_ = 0;  ///< nanoseconds per replay
+  std::uint64_t began_ = 0, next_trial_ = 0, pause_ = kFirstPauseNs, trusted_until_ = 0;
+  double others_ = 0;  ///< nanoseconds per replay; 0: not measured yet
 };
 
 }  // namespace refrain::exec

@@ -133,12 +133,15 @@ struct Template {
 /// How long the operations of a template take in one scope, in replays that are timed.
 class Durations {
  public:
-  explicit Durations(const Template& recorded)
-      : shortest_(new std::atomic<std::uint64_t>[recorded.size()]()), size_(recorded.size()) {}
+  /// Replays up to the one with number `untimed` are not timed.
+  explicit Durations(const Template& recorded, std::uint32_t untimed = 0)
+      : shortest_(new std::atomic<std::uint64_t>[recorded.size()]()),
+        size_(recorded.size()),
+        untimed_(untimed) {}
 
   /// The replay with this number begins. True: it is to be timed.
   bool times(std::uint32_t number) {
-    if (timed_ == kTimedReplays) return false;
+    if (timed_ == kTimedReplays || number <= untimed_) return false;
     ++timed_;
     last_ = number;
     return true;
@@ -152,9 +155,10 @@ class Durations {
   [[nodiscard]] std::uint64_t of(std::uint32_t index) const {
     return shortest_[index].load(std::memory_order_relaxed);
   }
-  /// They are to be timed anew. Nothing is in flight.
-  void forget() {
+  /// They are to be timed anew, after the replay with number `untimed`. No timed one is in flight.
+  void forget(std::uint32_t untimed) {
     timed_ = 0;
+    untimed_ = untimed;
     for (std::uint32_t i = 0; i < size_; ++i) shortest_[i].store(0, std::memory_order_relaxed);
   }
   [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(std::uint64_t); }
@@ -165,6 +169,7 @@ class Durations {
   /// Of each operation, since a thread may be held up for long; 0: it was not timed.
   const std::unique_ptr<std::atomic<std::uint64_t>[]> shortest_;
   const std::uint32_t size_;
+  std::uint32_t untimed_;
   std::uint32_t timed_ = 0;  ///< replays that were begun to be timed
   std::uint32_t last_ = 0;   ///< number of the last of these
 };

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/assert.hpp"
+#include "base/sure_memory.hpp"
 #include "graph/replay_steps.hpp"
 #include "launch/context_core.hpp"
 #include "memory/accumulator.hpp"
@@ -51,6 +52,33 @@ struct CompiledTrace::Runs {
     std::byte* payload = values(replay).payloads.get() + of(operand).offset;
     run_replayed_task(*std::launder(reinterpret_cast<TaskPayload*>(payload)), replay, index,
                       execution);
+  }
+  /// A task with values or futures, and nothing else that differs between replays.
+  static void valued_task(const void* operand, exec::Replay& replay, std::uint32_t index,
+                          exec::Execution& execution) {
+    const Plain& task = *static_cast<const Plain*>(operand);
+    LaunchRecord& record = values(replay).records[task.record];
+    if (execution.failure != nullptr || exec::Failure::any()) [[unlikely]]
+      return run_in_full(task, record, replay, index, execution);
+    TaskFrame frame = task.frame;
+    frame.values = record.values;
+    frame.futures = record.futures;
+    try {
+      (*task.body)(frame);
+    } catch (...) {
+      const exec::FailureRef failure = exec::fail(replay, index, std::current_exception());
+      execution.failure = failure.get();
+      run_in_full(task, record, replay, index, execution);
+      execution.failure = nullptr;
+      return;
+    }
+    if (record.holds_something) record.point_done(true);
+  }
+  [[gnu::noinline]] static void run_in_full(const Plain& task, LaunchRecord& record,
+                                            exec::Replay& replay, std::uint32_t index,
+                                            exec::Execution& execution) {
+    std::vector<std::byte, SureAllocator<std::byte>> payload(TaskPayload::bytes(*record.plan));
+    run_replayed_task(*make_payload(payload.data(), record, task.rank), replay, index, execution);
   }
   /// What a recording's instance is in this replay.
   static const analysis::Instance& in(const exec::Replay& replay, const analysis::Instance& named) {
@@ -204,7 +232,7 @@ std::vector<exec::Template::Operation> CompiledTrace::lay_out() {
       if (needs_own) launch.own = static_cast<std::int64_t>(own_records_++);
       // Accumulators and checks are written to the payload while the task runs, and instances of a replay's own when
       // they are made: several replays may be in flight.
-      if (!needs_own && call.plan->reductions == 0 && !call.plan->check && !has_own(step)) {
+      if (!call.wants_result && call.plan->reductions == 0 && !call.plan->check && !has_own(step)) {
         const std::size_t bytes = call.plan->own_points() * payload_size(*call.plan);
         launch.payloads = std::make_unique_for_overwrite<std::byte[]>(bytes);
         bytes_ += bytes;
@@ -265,7 +293,9 @@ void CompiledTrace::lay_out_task(Index index, std::uint32_t rank, exec::Template
   }
   Operand& operand = operands_[index];
   operand.rank = rank;
-  if (launch.payloads == nullptr) {
+  // A task that has no context and waits for nothing runs with less ado.
+  const bool simple = !variant.may_launch && variant.kind != ProcessorKind::gang;
+  if (launch.payloads == nullptr || (launch.own >= 0 && !simple)) {
     operand.offset = std::exchange(own_payload_bytes_, own_payload_bytes_ + payload_size(plan));
     made.run = Runs::own_task;
     return;
@@ -273,14 +303,20 @@ void CompiledTrace::lay_out_task(Index index, std::uint32_t rank, exec::Template
   operand.payload =
       make_payload(launch.payloads.get() + rank * payload_size(plan), launch.shared, rank);
   made.run = Runs::shared_task;
-  if (variant.may_launch || variant.kind == ProcessorKind::gang) return;
-  // Such a task runs with less ado: it has no context, and waits for nothing.
+  if (!simple) return;
   Plain& plain = plain_[index];
   plain.frame.arguments = {operand.payload->arguments(), plan.argument_count};
   plain.frame.point = point.point;
   plain.frame.rank = point.launch_rank;
   plain.frame.source = &Runs::nothing;
   plain.body = &variant.body;
+  if (launch.own >= 0) {
+    plain.record = static_cast<std::uint32_t>(launch.own);
+    plain.rank = rank;
+    made.run = Runs::valued_task;
+    made.operand = &plain;
+    return;
+  }
   made.plain = variant.plain != nullptr ? variant.plain : Runs::plain_task;
   made.plain_operand = &plain;
   if (variant.plain != nullptr) made.plain_operand = &plain.frame;

@@ -149,10 +149,12 @@ class CompiledTrace {
     const void* work = nullptr;      ///< what trace::Operation::work holds
     std::size_t number = 0;  ///< of a fill, fold or reduction of values, in ReplayValues::work
   };
-  /// A task whose body needs nothing but its arguments.
+  /// A task whose body needs nothing but its arguments and values.
   struct Plain {
-    TaskFrame frame;  ///< the same in each replay
+    TaskFrame frame;  ///< the same in each replay, but for values and futures
     const std::function<void(const TaskFrame&)>* body = nullptr;
+    std::uint32_t record = 0;  ///< with values: the launch's number among the replay's own records
+    std::uint32_t rank = 0;    ///< own rank
   };
   struct Runs;
 

@@ -45,12 +45,15 @@ TraceTree::~TraceTree() {
 }
 
 TraceRoot& TraceTree::root(RootName name) {
+  if (last_root_ != nullptr && last_root_->first == name) [[likely]]
+    return last_root_->second;
   // A program may name a trace anew each time; most have no recording any more.
-  if (roots_.size() >= roots_limit_ && !roots_.contains(name)) {
+  if (roots_.size() >= kRoots && std::has_single_bit(roots_.size()) && !roots_.contains(name)) {
+    last_root_ = nullptr;
     std::erase_if(roots_, [](const auto& root) { return root.second.point.empty(); });
-    roots_limit_ = 2 * roots_.size() + kRoots;
   }
-  return roots_[name];
+  last_root_ = &*roots_.try_emplace(name).first;
+  return last_root_->second;
 }
 
 TraceRoot* TraceTree::find_root(RootName name) {

@@ -222,9 +222,9 @@ class TraceTree {
   /// Dropped, the oldest first, and some may be in flight; the time at which those end decides nothing.
   std::deque<std::unique_ptr<CompiledTrace>> retired_;
   std::map<RootName, TraceRoot> roots_;  ///< few: a look takes less than a hash
-  std::size_t roots_limit_ = kRoots;     ///< at which those without branches go
-  std::list<Branch*> all_;               ///< in the order in which they were recorded
-  std::size_t found_ = 0;                ///< of them
+  std::pair<const RootName, TraceRoot>* last_root_ = nullptr;  ///< that was asked for
+  std::list<Branch*> all_;  ///< in the order in which they were recorded
+  std::size_t found_ = 0;   ///< of them
   /// Prefixes that follow each other again and again, those joined last are last. Without a trace where they cannot be
   /// joined.
   std::vector<std::unique_ptr<Replayable>> joined_;
