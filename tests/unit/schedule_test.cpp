@@ -167,5 +167,25 @@ TEST(Schedule, OperationsAloneStayWithWhatTheyComeAfter) {
   EXPECT_TRUE(schedule.lists[1].waits.empty());
 }
 
+TEST(Schedule, ForetellsHowLongAReplayTakes) {
+  static const NodeInfo info{};
+  Graph graph;
+  Template::Operation operation;
+  operation.run = [](const void*, Replay&, std::uint32_t, Execution&) {};
+  operation.info = &info;
+  graph.operations.assign(2, operation);
+  const std::vector<std::uint64_t> ns{1000, 1000};
+  const std::vector<std::uint32_t> apart{0, 1}, together{0, 0};
+  const auto time = [&](const std::vector<std::uint32_t>& cut, std::uint64_t issue_ns) {
+    return Schedule::time_of(graph.recorded(), cut, ns, issue_ns, 2);
+  };
+  graph.carried = {{0, 0}, {1, 1}};  // two chains
+  EXPECT_EQ(time(apart, 0), 1000 + Schedule::kStep);
+  EXPECT_EQ(time(together, 0), 2 * (1000 + Schedule::kStep));
+  EXPECT_EQ(time(apart, 300), 1300 + Schedule::kStep) << "the owner issues beside its work";
+  graph.carried = {{0, 1}, {1, 0}};  // each comes after the other's in the replay before
+  EXPECT_EQ(time(apart, 0), 1000 + Schedule::kStep + Schedule::kHandOver);
+}
+
 }  // namespace
 }  // namespace refrain::exec::schedule_test
