@@ -23,6 +23,7 @@ RUNS = {
     "jacobi-arrays": "--n 32 --iterations 900",
     "logistic-regression": "--n 100 --iterations 300",
     "maestro-like": "--high 8 --high-pieces 3 --low 4 --samples 3 --steps 60",
+    "patterns": "--pattern stencil_1d,fft --width 6 --steps 1200",
     "pennant": "--zones 12,12 --mesh random --chunk 100 --cycles 300",
     "s3d-like": "--n 24 --tiles 2,3 --iterations 60",
     "shallow-water": "--n 16 --iterations 300",
