@@ -169,7 +169,7 @@ class Durations {
   /// Of each operation, since a thread may be held up for long; 0: it was not timed.
   const std::unique_ptr<std::atomic<std::uint64_t>[]> shortest_;
   const std::uint32_t size_;
-  std::uint32_t untimed_;
+  std::uint32_t untimed_;    ///< replays up to this number are not timed
   std::uint32_t timed_ = 0;  ///< replays that were begun to be timed
   std::uint32_t last_ = 0;   ///< number of the last of these
 };

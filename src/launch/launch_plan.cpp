@@ -64,6 +64,7 @@ void PlanCache::enter(LaunchPlan& plan) {
 
 void PlanCache::enter_all() {
   table_.assign(std::bit_ceil(2 * size() + 1), {});
+  recent_.assign(kRecent, {});
   arguments_ = 0;
   for (const auto& plan : plans_) enter(*plan);
 }
@@ -73,7 +74,6 @@ void PlanCache::keep_only(const std::function<bool(const LaunchPlan&)>& wanted) 
       plans_, [&](const auto& plan) { return plan->recordings != 0 || wanted(*plan); });
   std::ranges::move(dropped, std::back_inserter(dropped_));
   has_dropped_ = true;
-  recent_.fill({});
   plans_.erase(dropped.begin(), dropped.end());
   enter_all();
 }

@@ -16,7 +16,6 @@
 // alone: a plan that launches in flight still use is not found any more, and stays for them.
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -192,7 +191,7 @@ class PlanCache {
   /// The plan with this key, or null. A launch that is made again in a loop finds it without a hash.
   [[nodiscard]] LaunchPlan* find(std::span<const std::uint64_t> key) {
     const std::uint64_t sum = std::accumulate(key.begin(), key.end(), std::uint64_t{0});
-    auto& [known, recent] = recent_[sum * kOdd >> (64 - kRecentBits)];
+    auto& [known, recent] = recent_[(sum * kOdd >> 32) & (recent_.size() - 1)];
     if (known == sum && recent != nullptr && std::ranges::equal(recent->key, key)) return recent;
     known = sum;
     return recent = look_up(key);
@@ -208,7 +207,7 @@ class PlanCache {
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
 
  private:
-  static constexpr int kRecentBits = 8;
+  static constexpr std::size_t kFewRecent = 16, kRecent = 256;  ///< powers of two
   static constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  ///< spreads a sum over the upper bits
   using Entry = std::pair<std::uint64_t, LaunchPlan*>;
 
@@ -227,8 +226,9 @@ class PlanCache {
   /// With their hashes, open addressing: a power of two, at most half full. (std's tables, and Boost's, follow a chain,
   /// of which each link is a miss of the cache where there are many plans.)
   std::vector<Entry> table_{16};
-  /// Plans that were found last, at the place that the sum of a key's words says, with the sum. Each is in the table.
-  std::array<Entry, std::size_t{1} << kRecentBits> recent_{};
+  /// Plans that were found last, at the place that the sum of a key's words says, with the sum. Each is in the table. Most
+  /// nested contexts have a few plans: there are few places as long as the table is small.
+  std::vector<Entry> recent_{kFewRecent};
   std::vector<std::unique_ptr<LaunchPlan>> dropped_;  ///< some of them in flight still
   bool has_dropped_ = false;                          ///< since end_dropped()
   std::size_t arguments_ = 0;
