@@ -57,6 +57,14 @@ struct Comparison {
     auto* flag = app.add_flag("--sequential", only_sequential, only);
     app.add_flag("--no-sequential", no_sequential, no)->excludes(flag);
   }
+  /// The end of the line about Refrain: its threads, and what it has gained. Seconds of both.
+  void print_gain(const refrain::Options& options, double sequential, double parallel) const {
+    const std::string threads = threads_of(options);
+    if (no_sequential) std::printf("  (%s)\n", threads.c_str());
+    else
+      std::printf("  (%s, %.2f times the sequential speed)\n", threads.c_str(),
+                  sequential / parallel);
+  }
 };
 
 /// "passed" or "FAILED".

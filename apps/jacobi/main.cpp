@@ -86,13 +86,8 @@ bool run(const CommandLine& line, apps::Runner& runner) {
                                         return run_parallel(ctx, setup, progress);
                                       });
   print_speed("refrain", setup, parallel);
-  const std::string threads = apps::threads_of(runner.options());
-  if (line.comparison.no_sequential) {
-    std::printf("  (%s)\n", threads.c_str());
-    return check(setup, parallel);
-  }
-  std::printf("  (%s, %.2f times the sequential speed)\n", threads.c_str(),
-              sequential.seconds / parallel.seconds);
+  line.comparison.print_gain(runner.options(), sequential.seconds, parallel.seconds);
+  if (line.comparison.no_sequential) return check(setup, parallel);
   const bool right = check(setup, parallel);
   const bool identical = equal(parallel, sequential);
   std::printf("check %s: x %s the sequential one, bit for bit\n", apps::verdict(identical),

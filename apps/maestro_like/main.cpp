@@ -86,13 +86,8 @@ bool run(const CommandLine& line, apps::Runner& runner) {
                                        line.comparison.no_sequential ? nullptr : &expected);
                  });
   print_speed("refrain", setup, parallel);
-  const std::string threads = apps::threads_of(runner.options());
-  if (line.comparison.no_sequential) {
-    std::printf("  (%s)\n", threads.c_str());
-    return check(parallel);
-  }
-  std::printf("  (%s, %.2f times the sequential speed)\n", threads.c_str(),
-              sequential.seconds / parallel.seconds);
+  line.comparison.print_gain(runner.options(), sequential.seconds, parallel.seconds);
+  if (line.comparison.no_sequential) return check(parallel);
   const bool right = check(parallel);
   std::printf("check %s: all samples %s the sequential ones, bit for bit\n",
               apps::verdict(parallel.identical), parallel.identical ? "equal" : "differ from");

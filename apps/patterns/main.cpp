@@ -119,13 +119,8 @@ bool run(const CommandLine& line, apps::Runner& runner) {
         return run_parallel(ctx, setup, &progress);
       });
   print_speed("refrain", setup, parallel);
-  const std::string threads = apps::threads_of(runner.options());
-  if (line.comparison.no_sequential) {
-    std::printf("  (%s)\n", threads.c_str());
-    return true;
-  }
-  std::printf("  (%s, %.2f times the sequential speed)\n", threads.c_str(),
-              sequential.seconds / parallel.seconds);
+  line.comparison.print_gain(runner.options(), sequential.seconds, parallel.seconds);
+  if (line.comparison.no_sequential) return true;
   const bool same = parallel.digests == sequential.digests;
   std::printf("check %s: the last outputs %s the sequential ones, bit for bit\n",
               apps::verdict(same), same ? "equal" : "differ from");

@@ -1,6 +1,5 @@
 #include "parallel.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -45,9 +44,7 @@ struct Body {
     const Domain<1> all = in.domain();
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < all.rect_count(); ++i) {
-      const Tasks wanted = tasks(all.rect(i));
-      const Tasks there{std::max(wanted.first, now.before.first),
-                        std::min(wanted.last, now.before.last)};
+      const Tasks there = intersection(tasks(all.rect(i)), now.before);
       if (there.count() <= 0) continue;
       const Rect1 read = points(there);
       sum += check_inputs(in.row(read.lo, read.volume()).data(), there, now.step - 1, work.cells);

@@ -2,6 +2,7 @@
 // The task graphs of Task Bench (Slaughter et al., SC 2020): steps of up to `width` tasks, each of which needs what some
 // tasks of the step before it left. A graph follows from its description alone. Plain C++, which programs by hand use, too.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,9 +32,12 @@ struct Tasks {
   int last = -1;
 
   [[nodiscard]] int count() const { return last - first + 1; }
-  [[nodiscard]] bool contains(int task) const { return first <= task && task <= last; }
   bool operator==(const Tasks&) const = default;
 };
+
+inline Tasks intersection(const Tasks& a, const Tasks& b) {
+  return {std::max(a.first, b.first), std::min(a.last, b.last)};
+}
 
 struct Pattern {
   Kind kind = Kind::stencil_1d;

@@ -1,7 +1,5 @@
 #include "sequential.hpp"
 
-#include <algorithm>
-
 #include "../common/timer.hpp"
 
 namespace patterns {
@@ -17,7 +15,7 @@ void Rows::run(int step, int task, const std::vector<Tasks>& inputs) {
   const Tasks before = pattern_.tasks(step - 1);
   std::uint64_t sum = 0;
   for (const Tasks& wanted : inputs) {
-    const Tasks there{std::max(wanted.first, before.first), std::min(wanted.last, before.last)};
+    const Tasks there = intersection(wanted, before);
     if (there.count() > 0)
       sum += check_inputs(output(step - 1, there.first), there, step - 1, work_.cells);
   }

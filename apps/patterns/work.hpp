@@ -25,9 +25,8 @@ enum class Kernel : std::uint8_t {
 struct Work {
   Kernel kernel = Kernel::compute;
   std::int64_t iterations = 0;  ///< rounds of the kernel
-  double imbalance =
-      1;          ///< rounds are within this part of `iterations`, half of it below and half above
-  int cells = 1;  ///< of a task's output
+  double imbalance = 1;  ///< width of the range of a random number of rounds, of `iterations`
+  int cells = 1;         ///< of a task's output
   std::int64_t scratch = 1 << 13;  ///< doubles of the kernel `memory`, per task
 };
 

@@ -96,13 +96,8 @@ bool run(const CommandLine& line, apps::Runner& runner) {
   const Outcome parallel =
       run_on_refrain(setup, runner, line.comparison.no_sequential ? nullptr : &expected);
   print_speed("refrain", setup, parallel);
-  const std::string threads = apps::threads_of(runner.options());
-  if (line.comparison.no_sequential) {
-    std::printf("  (%s)\n", threads.c_str());
-    return check(setup, parallel);
-  }
-  std::printf("  (%s, %.2f times the sequential speed)\n", threads.c_str(),
-              sequential.seconds / parallel.seconds);
+  line.comparison.print_gain(runner.options(), sequential.seconds, parallel.seconds);
+  if (line.comparison.no_sequential) return check(setup, parallel);
   const bool right = check(setup, parallel);
   std::printf("check %s: out %s the sequential one, bit for bit\n",
               apps::verdict(parallel.identical), parallel.identical ? "equals" : "differs from");

@@ -39,9 +39,6 @@ Tasks block(int width, int rank) {
   return {static_cast<int>(std::int64_t{width} * rank / ranks()),
           static_cast<int>(std::int64_t{width} * (rank + 1) / ranks()) - 1};
 }
-Tasks both(const Tasks& a, const Tasks& b) {
-  return {std::max(a.first, b.first), std::min(a.last, b.last)};
-}
 
 /// Outputs of the step before that go to a rank, or come from it.
 struct Message {
@@ -97,7 +94,7 @@ class Graph {
     const int last = pattern_.steps - 1;
     const Tasks tasks = pattern_.tasks(last);
     for (int rank = 0; rank < ranks(); ++rank) {
-      const Tasks own = both(block(pattern_.width, rank), tasks);
+      const Tasks own = intersection(block(pattern_.width, rank), tasks);
       for (int task = own.first; task <= own.last; ++task) {
         std::uint64_t digest = output(last, task)->digest;
         if (rank != 0 && own_rank() == rank)
@@ -155,17 +152,17 @@ class Graph {
 
   /// The inputs of a task among those of a rank.
   std::vector<Tasks> inputs(int step, int task, int rank) const {
-    const Tasks there = both(block(pattern_.width, rank), pattern_.tasks(step - 1));
+    const Tasks there = intersection(block(pattern_.width, rank), pattern_.tasks(step - 1));
     std::vector<Tasks> found;
     if (step == 0) return found;
     for (const Tasks& wanted : pattern_.inputs(pattern_.set_of(step), task))
-      if (const Tasks part = both(wanted, there); part.count() > 0) found.push_back(part);
+      if (const Tasks part = intersection(wanted, there); part.count() > 0) found.push_back(part);
     return found;
   }
   /// What one rank needs of another in a step.
   Message message(int step, int from, int to, int other) const {
     std::vector<char> needed(static_cast<std::size_t>(pattern_.width), 0);
-    const Tasks tasks = both(block(pattern_.width, to), pattern_.tasks(step));
+    const Tasks tasks = intersection(block(pattern_.width, to), pattern_.tasks(step));
     for (int task = tasks.first; task <= tasks.last; ++task)
       for (const Tasks& each : inputs(step, task, from))
         std::fill(needed.begin() + each.first, needed.begin() + each.last + 1, 1);
@@ -194,7 +191,7 @@ class Graph {
         plan->receive.push_back(m);
       if (Message m = message(step, own, rank, rank); !m.outputs.empty()) plan->send.push_back(m);
     }
-    const Tasks tasks = both(block(pattern_.width, own), now);
+    const Tasks tasks = intersection(block(pattern_.width, own), now);
     for (int task = tasks.first; task <= tasks.last; ++task) {
       Plan::Run run{task, {}};
       bool waits = false;

@@ -1,8 +1,6 @@
 // Task Bench's graphs with OpenMP. Variants: "forall", a loop over the tasks of each step, and "depend", a task for each with
 // its inputs as dependences. With 0 threads it is the plain sequential program. Requests: see patterns.hpp.
 
-#include <algorithm>
-
 #include "peers/patterns.hpp"
 
 namespace {
@@ -40,9 +38,10 @@ void find_inputs(const Graph& graph, int step, int task, std::vector<int>& found
   const Tasks before = graph.pattern.tasks(step - 1);
   found.clear();
   if (step == 0) return;
-  for (const Tasks& wanted : graph.inputs_of(step, task))
-    for (int i = std::max(wanted.first, before.first); i <= std::min(wanted.last, before.last); ++i)
-      found.push_back(i);
+  for (const Tasks& wanted : graph.inputs_of(step, task)) {
+    const Tasks there = intersection(wanted, before);
+    for (int i = there.first; i <= there.last; ++i) found.push_back(i);
+  }
 }
 
 void run_depend(std::vector<Graph>& graphs, int steps, int threads) {
