@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <numbers>
 
-#include "../common/array_run.hpp"
-#include "../common/larger.hpp"
+#include "../common/checks.hpp"
 #include "pricing.hpp"
 
 namespace black_scholes {

@@ -76,11 +76,4 @@ inline void print_bits(std::initializer_list<std::span<const double>> results) {
   std::printf("  bits %016llx\n", static_cast<unsigned long long>(hash));
 }
 
-/// Says what was found; false when that is more than allowed, or no number.
-inline bool check_within(const char* what, double found, double allowed) {
-  const bool right = found <= allowed;
-  std::printf("check %s: %s is %.2e (%.2e allowed)\n", verdict(right), what, found, allowed);
-  return right;
-}
-
 }  // namespace apps

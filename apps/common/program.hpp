@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "checks.hpp"
 #include "progress.hpp"
 #include "refrain/runtime.hpp"
 
@@ -66,9 +67,6 @@ struct Comparison {
                   sequential / parallel);
   }
 };
-
-/// "passed" or "FAILED".
-inline const char* verdict(bool right) { return right ? "passed" : "FAILED"; }
 
 /// Runs what an application launches. Its runtime starts with the first run, so that neither plain loops
 /// before that nor a wrong command line meet its threads.

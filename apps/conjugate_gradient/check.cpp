@@ -6,8 +6,7 @@
 #include <numbers>
 #include <utility>
 
-#include "../common/array_run.hpp"
-#include "../common/larger.hpp"
+#include "../common/checks.hpp"
 
 namespace cg {
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../common/array_run.hpp"
-#include "../common/larger.hpp"
+#include "../common/checks.hpp"
 
 namespace jacobi {
 

@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include "../common/array_run.hpp"
-#include "../common/larger.hpp"
+#include "../common/checks.hpp"
 
 namespace logistic {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "../common/checks.hpp"
 #include "../common/host_task.hpp"
-#include "../common/larger.hpp"
 #include "physics.hpp"
 #include "tasks.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../common/larger.hpp"
+#include "../common/checks.hpp"
 
 namespace maestro {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "../common/larger.hpp"
+#include "../common/checks.hpp"
 #include "../common/progress.hpp"
 #include "physics.hpp"
 

@@ -7,8 +7,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "../common/larger.hpp"
-#include "../common/program.hpp"
+#include "../common/checks.hpp"
 
 namespace pennant {
 

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "../common/array_run.hpp"
-#include "../common/larger.hpp"
+#include "../common/checks.hpp"
 
 namespace shallow_water {
 
