@@ -12,8 +12,9 @@
 //   gather     `points=` `runs=`: so many points in so many runs that are spread over 10^12, read once each in a random order;
 //              answers to `by=` with the nanoseconds per point: 0 by positions in an array, 1 by positions that are numbered once, 2 by
 //              point; and to `bytes=1` with the bytes that a field of these points takes per point
-//   nested     `partitions=` `points=`: partitions of one region, each with a point less per piece, used in turn; answers
-//              with nanoseconds per point, recorded (`marked=1`), or analysed after four rounds; `counted=1` as above
+//   nested     `partitions=` `points=` `rounds=`: partitions of one region, each with a point less per piece, used in turn;
+//              answers with nanoseconds per point over so many rounds, recorded (`marked=1`), or analysed after four others;
+//              `counted=1` as above
 
 #include <algorithm>
 #include <cstdio>
@@ -238,7 +239,7 @@ int gather_far(Context& context, const peer::Request& shape) {
 }
 
 int nested(Context& context, const peer::Request& shape) {
-  const Coord count = shape["partitions"], points = shape["points"];
+  const Coord count = shape["partitions"], points = shape["points"], rounds = shape["rounds"];
   const bool marked = shape["marked"] != 0;
   return serve_or_count(shape, [&](const peer::Request&) {
     const Coord length = points * 1024;
@@ -263,13 +264,12 @@ int nested(Context& context, const peer::Request& shape) {
       context.fence();
     }
     const double ns = measured([&] {
-      round();
-      round();
+      for (Coord done = 0; done < rounds; ++done) round();
       context.fence();
     });
     context.destroy(region);
     context.fence();
-    return ns / static_cast<double>(2 * count * points);
+    return ns / static_cast<double>(rounds * count * points);
   });
 }
 

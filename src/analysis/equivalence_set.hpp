@@ -86,7 +86,7 @@ struct alignas(64) Footprint
   bool goes = false;       ///< for FieldState::forget_footprints
   bool many = false;       ///< sets, or its field has runs (analysis/set_runs.hpp)
   /// While the field has runs: the first and last positions of its sets.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> intervals;
+  boost::container::small_vector<std::pair<std::uint32_t, std::uint32_t>, 1> intervals;
 };
 
 }  // namespace refrain::analysis
