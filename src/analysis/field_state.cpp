@@ -93,7 +93,9 @@ SubdivisionView::Parts FieldState::cut_out(const data::IndexSpaceRef& points) {
 Subdivision::Covered FieldState::cut_out(Subdivision::Sets sets) {
   runs_.end();
   Subdivision::Covered covered = subdivision_.cut_out(sets);
-  while (sets_.size() < subdivision_.parts())
+  const std::size_t parts = subdivision_.parts();
+  if (parts > sets_.capacity()) sets_.reserve(std::max(parts, 2 * sets_.capacity()));
+  while (sets_.size() < parts)
     split(*sets_[subdivision_.cut_from(static_cast<Part>(sets_.size()))]);
   return covered;
 }
@@ -142,18 +144,21 @@ Footprint& FieldState::footprint(const data::IndexSpaceRef& points, bool passing
   return footprint;
 }
 
-void FieldState::add_footprints(std::vector<data::IndexSpaceRef> disjoint) {
-  std::vector<Footprint*> made;
-  made.reserve(disjoint.size());
+void FieldState::add_footprints(std::span<const data::IndexSpaceRef> disjoint) {
+  boost::container::small_vector<Footprint*, 16> made;
   if (disjoint.size() > footprints_.size())
     footprints_.reserve(footprints_.size() + disjoint.size());
-  std::erase_if(disjoint, [&](const data::IndexSpaceRef& points) {
-    if (points == space() || points->empty()) return true;
+  for (const data::IndexSpaceRef& points : disjoint) {
+    if (points == space() || points->empty()) continue;
     const auto [slot, is_new] = footprints_.try_emplace(points.get(), points);
     if (is_new) made.push_back(&slot->second);
-    return !is_new;
-  });
-  if (disjoint.empty()) return;
+  }
+  if (made.empty()) return;
+  std::vector<data::IndexSpaceRef> some;  // where others were there already
+  if (made.size() < disjoint.size()) {
+    for (const Footprint* footprint : made) some.push_back(footprint->points);
+    disjoint = some;
+  }
   const Subdivision::Covered covered = cut_out(disjoint);
   for (std::size_t i = 0; i < made.size(); ++i) name_sets(*made[i], (*covered)[i]);
 }

@@ -51,7 +51,7 @@ class alignas(64) FieldState {
   /// copies have used it.
   Footprint& footprint(const data::IndexSpaceRef& points, bool passing = false);
   /// Makes the footprints of disjoint sets that are missing: quicker than one by one.
-  void add_footprints(std::vector<data::IndexSpaceRef> disjoint);
+  void add_footprints(std::span<const data::IndexSpaceRef> disjoint);
   /// Whether there are so many passing footprints that it is time to forget them.
   [[nodiscard]] bool crowded() const { return passing_ > kPassing + footprints_.size() / 2; }
 

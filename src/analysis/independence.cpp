@@ -4,6 +4,7 @@
 #include <functional>
 #include <ranges>
 #include <tuple>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "data/box_index.hpp"
@@ -27,10 +28,20 @@ std::vector<NumberedBox> boxes_of(const PointUses& uses) {
 }
 
 /// Distinct sets among those that are not empty.
-bool all_distinct(std::vector<const IndexSpace*> sets) {
+bool all_distinct(std::span<const IndexSpace* const> given) {
+  std::vector<const IndexSpace*> sets(given.begin(), given.end());
   std::erase_if(sets, [](const IndexSpace* set) { return set->empty(); });
   std::ranges::sort(sets, std::less<>());  // by address: only whether two are equal is asked
   return std::ranges::adjacent_find(sets) == sets.end();
+}
+
+/// Whether points that share data by this requirement conflict.
+bool is_writer(const PointUses& uses) {
+  return !compatible(uses.privilege, uses.op, uses.privilege, uses.op);
+}
+
+bool writes_same_pieces(const PointUses& a, const PointUses& b) {
+  return is_writer(a) && a.sets.data() == b.sets.data() && a.sets.size() == b.sets.size();
 }
 
 /// Two points of two requirements, perhaps the same one, whose sets meet; of one requirement, two different points.
@@ -59,10 +70,13 @@ std::optional<Conflict> conflict_between(const PointUses& a, std::size_t a_index
   return std::nullopt;
 }
 
-/// Two points whose sets of one writing requirement meet.
-std::optional<Conflict> conflict_within(std::size_t points, const PointUses& uses,
+/// Two points whose sets of one writing requirement meet. The requirements before it have been searched, without a find;
+/// so where the last of them writes the same sets, there is nothing to find here.
+std::optional<Conflict> conflict_within(std::size_t points, std::span<const PointUses> all,
                                         std::size_t index) {
   if (points < 2) return std::nullopt;
+  const PointUses& uses = all[index];
+  if (index > 0 && writes_same_pieces(all[index - 1], uses)) return std::nullopt;
   if (all_use_one(uses)) {
     if (uses.sets[0]->empty()) return std::nullopt;
     return Conflict{0, 1, index, index, uses.sets[0]->nth(0)};
@@ -85,8 +99,8 @@ std::optional<Conflict> find_conflict(std::size_t points, std::span<const PointU
     const PointUses& a = uses[i];
     REFRAIN_ASSERT(a.sets.size() == points || a.sets.size() == 1,
                    "a requirement has one set per point or one for all");
-    if (!compatible(a.privilege, a.op, a.privilege, a.op))
-      if (auto found = conflict_within(points, a, i)) return found;
+    if (is_writer(a))
+      if (auto found = conflict_within(points, uses, i)) return found;
     for (std::size_t j = i + 1; j < uses.size(); ++j) {
       const PointUses& b = uses[j];
       if (a.data != b.data || compatible(a.privilege, a.op, b.privilege, b.op)) continue;

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "data/index_space.hpp"
 #include "refrain/privilege.hpp"
@@ -22,8 +21,9 @@ struct PointUses {
   const void* data = nullptr;  ///< names the field of the tree: equal for the same data
   Privilege privilege = Privilege::read;
   const ReductionOp* op = nullptr;  ///< of a reduction
-  /// What each point uses, in the order of the launch domain; or one set that every point uses.
-  std::vector<const data::IndexSpace*> sets;
+  /// What each point uses, in the order of the launch domain; or one set that every point uses. The caller keeps it.
+  /// Requirements may share it: of neighbours that write, only the first is searched for conflicts among its points.
+  std::span<const data::IndexSpace* const> sets;
   /// All sets are pieces of one disjoint partition. Only looked at for writers.
   bool disjoint_pieces = false;
 };

@@ -266,7 +266,7 @@ class Signature {
 
  private:
   const bool with_slots_;
-  boost::container::small_vector<std::uint64_t, 32> words_;
+  boost::container::small_vector<std::uint64_t, 96> words_;  ///< of some ten requirements
 };
 
 [[nodiscard]] std::uint64_t token_of(const LaunchRequest& launch, bool with_slots = true);

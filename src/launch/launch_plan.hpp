@@ -62,14 +62,18 @@ inline std::string launch_name(const LaunchRequest& request) {
 inline std::string argument_name(const LaunchRequest& request, std::size_t argument) {
   return launch_name(request) + ", argument " + std::to_string(argument);
 }
-/// Of all, in order.
-inline std::vector<std::string> argument_names(const LaunchRequest& request) {
-  const std::string launch = launch_name(request) + ", argument ";
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < request.requirements.size(); ++i)
-    names.push_back(launch + std::to_string(i));
-  return names;
-}
+/// The names of a launch's arguments, in one buffer: of() overwrites the name that it gave before.
+class ArgumentNames {
+ public:
+  explicit ArgumentNames(const LaunchRequest& request) : text_(argument_name(request, 0)) {}
+  const std::string& of(std::size_t argument) {
+    text_.erase(text_.rfind(' ') + 1).append(std::to_string(argument));
+    return text_;
+  }
+
+ private:
+  std::string text_;
+};
 
 /// The one that the region or the partition is of.
 inline data::RegionTree* tree_of(const Requirement& r) {

@@ -120,6 +120,8 @@ void check_independence(const LaunchPlan& plan, const LaunchRequest& request) {
   if (plan.own.points.empty()) return;
   const std::size_t count = plan.requirements.size();
   std::vector<analysis::PointUses> uses(count);
+  std::vector<const data::IndexSpace*> sets;
+  sets.reserve(plan.own.points.size() * count);  // it must not move: the uses hold spans of it
   for (std::size_t i = 0; i < count; ++i) {
     const Requirement& r = request.requirements[i];
     const bool partitioned = r.partition.tree != nullptr;
@@ -128,8 +130,14 @@ void check_independence(const LaunchPlan& plan, const LaunchRequest& request) {
                .op = r.op,
                .sets = {},
                .disjoint_pieces = partitioned && r.partition.tree->is_disjoint(r.partition.index)};
+    if (i > 0 && are_same_pieces(request.requirements[i - 1], r)) {
+      uses[i].sets = uses[i - 1].sets;
+      continue;
+    }
+    const std::size_t begin = sets.size();
     for (std::size_t rank = 0; rank < (partitioned ? plan.own.points.size() : 1); ++rank)
-      uses[i].sets.push_back(plan.own.arguments[rank * count + i].points.get());
+      sets.push_back(plan.own.arguments[rank * count + i].points.get());
+    uses[i].sets = std::span(sets).subspan(begin);
   }
   const auto conflict = analysis::find_conflict(plan.own.points.size(), uses);
   if (!conflict) return;
@@ -152,21 +160,45 @@ void check_independence(const LaunchPlan& plan, const LaunchRequest& request) {
 constexpr std::uint64_t kUnmapped = 0;
 
 // Answers repeat from point to point, mostly with the period of the machine's processors.
-std::uint32_t remember_mapping(std::vector<ArgumentMapping>& mappings,
-                               const ArgumentMapping& answer) {
+std::uint32_t remember_mapping(std::vector<ArgumentMapping>& mappings, ArgumentMapping&& answer) {
   constexpr std::size_t reach = 64;
   for (std::size_t i = mappings.size(); i-- > 0 && i + reach >= mappings.size();)
     if (mappings[i] == answer) return static_cast<std::uint32_t>(i);
-  mappings.push_back(answer);
+  mappings.push_back(std::move(answer));
   return static_cast<std::uint32_t>(mappings.size() - 1);
 }
 
 // --- the mapper ----------------------------------------------------------------------------------------
 
-/// Appends the mapper's answers to `words`, all of them, in a form of which no other begins with it. `answers`: by own
-/// rank; may be longer.
+/// The answer as words. Among answers about as many arguments, no one's words are the beginning of another's.
+void append(std::vector<std::uint64_t>& words, const MappingOutput& answer) {
+  words.push_back(std::uint64_t{answer.processor} << 32 |
+                  static_cast<std::uint32_t>(answer.priority));
+  for (const ArgumentMapping& argument : answer.arguments) {
+    words.push_back(argument.memories.size() << 32 |
+                    static_cast<std::uint64_t>(argument.layout.sparse) << 24 |
+                    static_cast<std::uint64_t>(argument.when_full) << 16 |
+                    static_cast<std::uint64_t>(argument.layout.order) << 8 |
+                    static_cast<std::uint64_t>(argument.layout.extent));
+    words.insert(words.end(), argument.memories.begin(), argument.memories.end());
+  }
+}
+
+/// The inverse, for one argument: `words` begin with what the answer says of it, and afterwards with what comes next.
+ArgumentMapping take_argument(std::span<const std::uint64_t>& words) {
+  const std::uint64_t word = words.front();
+  const auto memories = words.subspan(1, word >> 32);
+  words = words.subspan(1 + memories.size());
+  return {.memories = {memories.begin(), memories.end()},
+          .layout = {.order = static_cast<Order>(word >> 8 & 0xff),
+                     .extent = static_cast<Extent>(word & 0xff),
+                     .sparse = static_cast<Sparse>(word >> 24 & 0xff)},
+          .when_full = static_cast<WhenFull>(word >> 16 & 0xff)};
+}
+
+/// Appends the mapper's answers to `words`, all of them, by own rank. `answer`: scratch.
 void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& request,
-         std::vector<MappingOutput>& answers, std::vector<std::uint64_t>& words) {
+         MappingOutput& answer, std::vector<std::uint64_t>& words) {
   const Planning now(context);
   const Machine& machine = context.runtime.machine();
   Mapper& mapper = context.runtime.mapper();
@@ -189,7 +221,6 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
                      {variants.data(), variants.size()},
                      &machine};
   if (Listener* listener = context.runtime.listener(Events::decisions)) listener->asked(plan);
-  answers.resize(std::max(answers.size(), plan.own.points.size()));
   for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
     input.rank = plan.own.points[rank].launch_rank;
     input.point = plan.own.points[rank].point;
@@ -199,7 +230,6 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
                       argument.field->type().size, argument.points->volume(),
                       request.requirements[i].partition.tree != nullptr};
     }
-    MappingOutput& answer = answers[rank];
     try {
       mapping::map_by_default(input, {bodies.data(), bodies.size()}, answer);
       try {
@@ -213,39 +243,43 @@ void ask(ContextCore& context, const LaunchPlan& plan, const LaunchRequest& requ
       if (context.replicated != nullptr) context.replicated->end_run(std::current_exception());
       throw;
     }
-    words.push_back(std::uint64_t{answer.processor} << 32 |
-                    static_cast<std::uint32_t>(answer.priority));
-    for (const ArgumentMapping& argument : answer.arguments) {
-      words.push_back(argument.memories.size() << 24 |
-                      static_cast<std::uint64_t>(argument.layout.sparse) << 20 |
-                      static_cast<std::uint64_t>(argument.when_full) << 16 |
-                      static_cast<std::uint64_t>(argument.layout.order) << 8 |
-                      static_cast<std::uint64_t>(argument.layout.extent));
-      words.insert(words.end(), argument.memories.begin(), argument.memories.end());
-    }
+    append(words, answer);
   }
 }
 
+/// `words`: the answers, by own rank.
 void take_answers(LaunchPlan& plan, const LaunchRequest& request, ContextCore& context,
-                  std::span<const MappingOutput> answers, std::span<const std::uint64_t> words) {
+                  std::span<const std::uint64_t> words) {
   const Machine& machine = context.runtime.machine();
   plan.own.mapping = hash_bytes(words.data(), words.size_bytes());
+  std::span<const std::uint64_t> before;  // the words about the arguments of the last point
   for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
-    const MappingOutput& answer = answers[rank];
-    const ProcessorKind kind = machine.processor(answer.processor).kind;
-    const bool is_device = machine::traits_of(kind).is_device;
     PlannedPoint& point = plan.own.points[rank];
-    point.processor = answer.processor;
-    point.queue = static_cast<std::uint16_t>(is_device ? answer.processor + 1 : 0);
-    point.priority = static_cast<std::int16_t>(std::clamp<std::int64_t>(
-        std::int64_t{answer.priority} + request.hints.priority, -30000, 30000));
+    const auto priority = static_cast<int>(static_cast<std::uint32_t>(words.front()));
+    point.processor = static_cast<ProcessorId>(words.front() >> 32);
+    words = words.subspan(1);
+    const ProcessorKind kind = machine.processor(point.processor).kind;
+    const bool is_device = machine::traits_of(kind).is_device;
+    point.queue = static_cast<std::uint16_t>(is_device ? point.processor + 1 : 0);
+    point.priority = static_cast<std::int16_t>(
+        std::clamp<std::int64_t>(std::int64_t{priority} + request.hints.priority, -30000, 30000));
     if (context.runtime.options().dry || context.runtime.is_imagined())
       point.variant = &dry_variant();
     else if (context.runtime.listener(Events::bodies) != nullptr)
       point.variant = &timed_variant(kind);
     else point.variant = request.task->variant(kind);
-    for (std::size_t i = 0; i < plan.argument_count; ++i)
-      plan.arguments_of(rank)[i].mapping = remember_mapping(plan.own.mappings, answer.arguments[i]);
+    const std::span<PlannedArgument> arguments = plan.arguments_of(rank);
+    if (rank > 0 &&
+        std::ranges::equal(before, words.first(std::min(before.size(), words.size())))) {
+      for (std::size_t i = 0; i < arguments.size(); ++i)
+        arguments[i].mapping = plan.arguments_of(rank - 1)[i].mapping;
+      words = words.subspan(before.size());
+      continue;
+    }
+    before = words;
+    for (PlannedArgument& argument : arguments)
+      argument.mapping = remember_mapping(plan.own.mappings, take_argument(words));
+    before = before.first(before.size() - words.size());
   }
 }
 
@@ -270,8 +304,8 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, ContextCore& c
 LaunchPlan& Planner::add_plan(const LaunchRequest& request, std::span<const std::uint64_t> key) {
   std::unique_ptr<LaunchPlan> plan = make_unmapped(request, key);
   asked_key_.clear();
-  ask(context_, *plan, request, answers_, asked_key_);
-  take_answers(*plan, request, context_, answers_, asked_key_);
+  ask(context_, *plan, request, answer_, asked_key_);
+  take_answers(*plan, request, context_, asked_key_);
   return plans_.insert(std::move(plan));
 }
 
@@ -285,10 +319,11 @@ std::unique_ptr<LaunchPlan> Planner::make_unmapped(const LaunchRequest& request,
   plan->info = {request.task->name(), request.where};
   plan->group = request.domain != nullptr;
   plan->check = context_.runtime.options().check;
-  const std::vector<std::string> names = argument_names(request);
+  ArgumentNames names(request);
+  plan->requirements.reserve(request.requirements.size());
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
     const Requirement& r = request.requirements[i];
-    check_requirement(r, plan->group, names[i]);
+    check_requirement(r, plan->group, names.of(i));
     plan->reductions += r.privilege == Privilege::reduce;
     plan->requirements.push_back({r.privilege, r.relaxed, r.op, std::string(r.field.name),
                                   *r.field.type, r.projection, tree_of(r)});
@@ -306,28 +341,28 @@ std::unique_ptr<LaunchPlan> Planner::make_unmapped(const LaunchRequest& request,
 namespace {
 
 /// The footprints of all points' pieces of argument i at once, where these are disjoint and of one field: a child task's
-/// may be of several of its parent's arguments.
-void add_disjoint_footprints(const LaunchPlan& plan, const Requirement& r, std::size_t i) {
+/// may be of several of its parent's arguments. `pieces`: scratch.
+void add_disjoint_footprints(const LaunchPlan& plan, const Requirement& r, std::size_t i,
+                             std::vector<data::IndexSpaceRef>& pieces) {
   if (r.partition.tree == nullptr || !r.partition.tree->is_disjoint(r.partition.index)) return;
-  std::vector<data::IndexSpaceRef> pieces;
+  pieces.clear();
   pieces.reserve(plan.own.points.size());
   const std::vector<PlannedArgument>& all = plan.own.arguments;
   for (std::size_t at = i; at < all.size(); at += plan.argument_count)
     if (all[at].field == all[i].field) pieces.push_back(all[at].points);
-  if (pieces.size() > 1) all[i].field->add_footprints(std::move(pieces));
+  if (pieces.size() > 1) all[i].field->add_footprints(pieces);
 }
 
 }  // namespace
 
 // The region of each point and requirement, and what the analysis needs of it. What is wrong with any point of the launch
 // is found here, so that all shards find it.
-void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request,
-                             std::span<const std::string> names) {
+void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request, ArgumentNames& names) {
   const std::size_t count = request.requirements.size();
   plan.own.arguments.resize(plan.own.points.size() * count);
   for (std::size_t i = 0; i < count; ++i) {
     const Requirement& r = request.requirements[i];
-    const std::string& who = names[i];
+    const std::string& who = names.of(i);
     data::RegionTree* const used = tree_of(r);
     if (used->in(context_.forest) &&
         std::ranges::find(plan.trees, used, &data::UsedTree::tree) == plan.trees.end())
@@ -360,7 +395,9 @@ void Planner::plan_arguments(LaunchPlan& plan, const LaunchRequest& request,
   for (const PlannedArgument& argument : plan.own.arguments)
     if (argument.field->overgrown()) tidy(*argument.field);
   // After all that may throw: a footprint stays.
-  for (std::size_t i = 0; i < count; ++i) add_disjoint_footprints(plan, request.requirements[i], i);
+  std::vector<data::IndexSpaceRef> pieces;
+  for (std::size_t i = 0; i < count; ++i)
+    add_disjoint_footprints(plan, request.requirements[i], i, pieces);
   for (PlannedArgument& argument : plan.own.arguments)
     argument.footprint = &argument.field->footprint(argument.points);
 }
@@ -384,11 +421,11 @@ LaunchPlan& Planner::plan_by_answers(const LaunchRequest& request,
   unmapped->last_used = context_.calls;
   // The key begins with a number that is no task's address, as the keys of other plans do.
   asked_key_.assign(1, unmapped->number);
-  ask(context_, *unmapped, request, answers_, asked_key_);
+  ask(context_, *unmapped, request, answer_, asked_key_);
   if (LaunchPlan* known = plans_.find(asked_key_)) return *known;
   auto made = std::make_unique<LaunchPlan>(*unmapped);
   made->key = asked_key_;
-  take_answers(*made, request, context_, answers_, std::span(asked_key_).subspan(1));
+  take_answers(*made, request, context_, std::span(asked_key_).subspan(1));
   return plans_.insert(std::move(made));
 }
 

@@ -55,8 +55,7 @@ class Planner {
   /// Without the mapper's answers.
   std::unique_ptr<LaunchPlan> make_unmapped(const LaunchRequest& request,
                                             std::span<const std::uint64_t> key);
-  void plan_arguments(LaunchPlan& plan, const LaunchRequest& request,
-                      std::span<const std::string> names);
+  void plan_arguments(LaunchPlan& plan, const LaunchRequest& request, ArgumentNames& names);
   void tidy(analysis::FieldState& field);
   void wake_all(LaunchPlan& plan);
 
@@ -65,7 +64,7 @@ class Planner {
   std::vector<std::uint64_t> key_;  ///< scratch
   std::uint64_t tidied_ = 0;        ///< how often a field's footprints have been (FieldState::tidy)
   std::uint64_t unmapped_ = 0;      ///< plans without a mapping that were made, for plan_by_answers
-  std::vector<MappingOutput> answers_;    ///< scratch
+  MappingOutput answer_;            ///< scratch
   std::vector<std::uint64_t> asked_key_;  ///< scratch
 };
 

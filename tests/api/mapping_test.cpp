@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "refrain/refrain.hpp"
 #include "runtime/context_impl.hpp"
@@ -213,6 +216,79 @@ TEST_P(Mapping, AskingEachTimePlansOncePerAnswer) {
   });
   // From one memory to the other at each launch but the first, which fills, and to the program.
   EXPECT_EQ(runtime.counters().copies, 20U * 4 + 1 + 20 + 4);
+}
+
+/// Everything that an answer may say differs from point to point and from argument to argument, but for some neighbours.
+class Varied final : public Mapper {
+ public:
+  explicit Varied(bool every_launch) : every_launch_(every_launch) {}
+  [[nodiscard]] std::string_view name() const override { return "varied"; }
+  [[nodiscard]] bool every_launch() const override { return every_launch_; }
+  void map(const MappingInput& input, MappingOutput& output) override {
+    const std::size_t rank = input.rank;
+    output.priority = 4 - static_cast<int>(rank);
+    for (std::size_t i = 0; i < output.arguments.size(); ++i) {
+      ArgumentMapping& argument = output.arguments[i];
+      const std::size_t way = rank / 2 + i;  // the same for two neighbours
+      if (way % 2 == 1) std::ranges::reverse(argument.memories);
+      if (way % 3 == 1) argument.memories.resize(1);
+      argument.layout = {.order = way % 3 == 0 ? Order::fortran : Order::c,
+                         .extent = way % 5 < 2 ? Extent::exact : Extent::whole,
+                         .sparse = way % 2 == 0 ? Sparse::by_density : Sparse::box};
+      argument.when_full = way % 4 == 0 ? WhenFull::next : WhenFull::evict;
+    }
+    answers[std::string(input.task)].resize(input.points);
+    answers[std::string(input.task)][rank] = output;
+  }
+  std::map<std::string, std::vector<MappingOutput>, std::less<>> answers;
+
+ private:
+  const bool every_launch_;
+};
+
+/// Compares each plan that is issued with the mapper's answers.
+class PlansAsAnswered final : public runtime::Listener {
+ public:
+  explicit PlansAsAnswered(const Varied& mapper) : mapper_(mapper) {}
+  void launched(runtime::LaunchPlan& plan, const std::string&) override {
+    const std::vector<MappingOutput>& answers = mapper_.answers.find(plan.info.name)->second;
+    for (std::size_t rank = 0; rank < plan.own.points.size(); ++rank) {
+      SCOPED_TRACE(std::string(plan.info.name) + ", point " + std::to_string(rank));
+      EXPECT_EQ(plan.own.points[rank].processor, answers[rank].processor);
+      EXPECT_EQ(plan.own.points[rank].priority, answers[rank].priority);
+      std::vector<ArgumentMapping> mappings;
+      for (const runtime::PlannedArgument& argument : plan.arguments_of(rank))
+        mappings.push_back(plan.own.mappings[argument.mapping]);
+      EXPECT_EQ(mappings, answers[rank].arguments);
+    }
+    ++launches;
+  }
+  int launches = 0;
+
+ private:
+  const Varied& mapper_;
+};
+
+TEST_P(Mapping, PlansSayWhatTheMapperAnswered) {
+  const Task two{"two", on<ProcessorKind::gpu>([](ReadWrite<Coord>, Read<Coord>) {})};
+  const Task none{"none", on<ProcessorKind::gpu>([] {})};
+  for (const bool every_launch : {false, true}) {
+    Runtime runtime(options(gpus));
+    auto mapper = std::make_unique<Varied>(every_launch);
+    PlansAsAnswered plans(*mapper);
+    runtime.set_mapper(std::move(mapper));
+    runtime.impl().listeners().add(plans, {runtime::Events::decisions});
+    runtime.run([&](Context& ctx) {
+      auto cells = ctx.region(Rect1{0, 39}, number, other);
+      auto blocks = ctx.blocks(cells, 10);
+      for (int i = 0; i < 3; ++i) {
+        ctx.launch(two, 10, blocks[number], blocks[other]);
+        ctx.launch(none, 10);
+      }
+    });
+    runtime.impl().listeners().remove(plans);
+    EXPECT_EQ(plans.launches, 6);
+  }
 }
 
 TEST_P(Mapping, Layouts) {

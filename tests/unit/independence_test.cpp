@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <deque>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,11 +24,14 @@ const char state_field = 0, flux_field = 0;
 
 PointUses uses_of(const char& field, Privilege privilege, const std::vector<IndexSpaceRef>& sets,
                   const ReductionOp* op = nullptr) {
+  static std::deque<std::vector<const data::IndexSpace*>> kept;  // what uses look at
+  std::vector<const data::IndexSpace*>& pointers = kept.emplace_back();
+  for (const IndexSpaceRef& set : sets) pointers.push_back(set.get());
   PointUses uses;
   uses.data = &field;
   uses.privilege = privilege;
   uses.op = op;
-  for (const IndexSpaceRef& set : sets) uses.sets.push_back(set.get());
+  uses.sets = pointers;
   return uses;
 }
 
@@ -109,6 +113,30 @@ TEST_F(Line, Reductions) {
       std::nullopt);
 }
 
+TEST_F(Line, RequirementsWithTheSamePieces) {
+  PointUses first = uses_of(state_field, Privilege::write, owned);
+  first.disjoint_pieces = true;
+  PointUses second = first, third = first;
+  second.data = third.data = &flux_field;
+  EXPECT_EQ(find_conflict(pieces, {{first, second}}), std::nullopt);
+  EXPECT_TRUE(find_conflict(pieces, {{first, second, third}}));  // the last two are of one field
+  second.privilege = Privilege::reduce;
+  second.op = sum;
+  EXPECT_EQ(find_conflict(pieces, {{first, second}}), std::nullopt);
+  // Pieces that meet: a reduction before or between the writers hides nothing.
+  for (PointUses* use : {&first, &second, &third}) {
+    use->sets = uses_of(state_field, Privilege::write, ghost).sets;
+    use->disjoint_pieces = false;
+  }
+  second.sets = third.sets;
+  EXPECT_TRUE(find_conflict(pieces, {{second, third}}));
+  third.data = &state_field;
+  const auto found = find_conflict(pieces, {{second, third}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->first_use, 1u);
+  EXPECT_EQ(found->second_use, 1u);
+}
+
 TEST_F(Line, NoPoints) {
   EXPECT_EQ(find_conflict(0, {{uses_of(state_field, Privilege::write, {})}}), std::nullopt);
 }
@@ -138,6 +166,12 @@ struct RandomLaunch {
       const auto privilege = static_cast<Privilege>(random.number(0, 3));
       uses.push_back(uses_of(random.number(0, 1) == 0 ? state_field : flux_field, privilege, family,
                              random.number(0, 1) == 0 ? sum : product));
+      // Some requirements share their sets.
+      if (random.number(0, 2) != 0) continue;
+      const auto pieces = uses.back().sets;
+      uses.push_back(uses_of(random.number(0, 1) == 0 ? state_field : flux_field,
+                             static_cast<Privilege>(random.number(0, 3)), {}, sum));
+      uses.back().sets = pieces;
     }
   }
   [[nodiscard]] const data::IndexSpace& set(std::size_t use, std::size_t point) const {
