@@ -9,8 +9,9 @@
 //            which is seen for the first time, too
 //   gather   10^6 points in runs of 1,000, 100 or 1 that are spread over 10^12, read in a random order: at most 1.5 times the
 //            time of an array; the bytes of a field, at most 2 times those of its values
-//   nested   ns per point where so many partitions of one region, each a little smaller, are used in turn, over 20 rounds;
-//            or recorded. At most 2 times as many for 400 as for 10
+//   nested   ns per point where so many partitions of one region, each a little smaller, are used in turn: at most 2 times
+//            as many for 400 as for 10. Of the first two rounds after a fence; `nested-steady`: of 20;
+//            `nested-recorded`: of a round that is recorded and the next one
 // The programs are those of peer_sparse_refrain (peers/sparse_refrain.cpp), on one thread.
 
 #include <cstdio>
@@ -121,25 +122,20 @@ class Sparse {
     }
   }
 
-  void nested(const std::vector<long>& sizes) {
-    for (const int marked : {0, 1}) {
-      double of_few = 0;
-      for (const long size : sizes) {
-        // What is analysed is steady; the first rounds after a fence find cold caches.
-        const int rounds = marked != 0 ? 2 : 20;
-        const std::string shape = "points=16 partitions=" + std::to_string(size) +
-                                  " rounds=" + std::to_string(rounds) +
-                                  " marked=" + std::to_string(marked);
-        const std::string variant = marked != 0 ? "nested-recorded" : "nested";
-        const Spread ns = asked("nested", shape);
-        records_.add({"sparse", "refrain", variant, 1, size, "ns_per_point", "ns", ns});
-        count_points("nested", shape, variant, size, rounds * 16 * size);
-        if (of_few == 0) of_few = ns.median;
-        std::printf("  %ld nested partitions, %s: %7.0f ns a point, %.2f times  bar 2  %s\n", size,
-                    marked != 0 ? "recorded" : "analysed", ns.median, ns.median / of_few,
-                    ns.median <= 2 * of_few ? "met" : "missed");
-        std::fflush(stdout);
-      }
+  void nested(const std::string& variant, int rounds, bool marked, const std::vector<long>& sizes) {
+    double of_few = 0;
+    for (const long size : sizes) {
+      const std::string shape = "points=16 partitions=" + std::to_string(size) +
+                                " rounds=" + std::to_string(rounds) +
+                                " marked=" + std::to_string(int{marked});
+      const Spread ns = asked("nested", shape);
+      records_.add({"sparse", "refrain", variant, 1, size, "ns_per_point", "ns", ns});
+      count_points("nested", shape, variant, size, rounds * 16 * size);
+      if (of_few == 0) of_few = ns.median;
+      std::printf("  %ld partitions, %s: %7.0f ns a point, %.2f times  bar 2  %s\n", size,
+                  variant.c_str(), ns.median, ns.median / of_few,
+                  ns.median <= 2 * of_few ? "met" : "missed");
+      std::fflush(stdout);
     }
   }
 
@@ -197,7 +193,9 @@ int main(int argc, char** argv) {
   try {
     sparse.record({1000, 10000, 20000});
     sparse.gather({1000, 100, 1});
-    sparse.nested({10, 100, 400});
+    sparse.nested("nested", 2, false, {10, 100, 400});
+    sparse.nested("nested-steady", 20, false, {10, 100, 400});
+    sparse.nested("nested-recorded", 2, true, {10, 100, 400});
     if (can_count_instructions()) {
       sparse.first_sight(1, options.quick ? std::vector{1000L, 100000L}
                                           : std::vector{1000L, 10000L, 100000L, 1000000L});

@@ -95,9 +95,6 @@ SetRuns::Position SetRuns::next_head(Position from, Position end) const {
 
 void SetRuns::split(Position at) {
   if (at >= sets_.size() || is_head(at)) return;
-  // Nobody has touched its state since it was a head last: the three lines of it come while head_of() searches.
-  for (int line : {0, 64, 128})
-    __builtin_prefetch(reinterpret_cast<const char*>(sets_[at]) + line, 1);
   sets_[at]->copy_state(*sets_[head_of(at)]);
   heads_[at / 64] |= std::uint64_t{1} << (at % 64);
   balance_ -= kSplit;
