@@ -1,8 +1,8 @@
 #include "three_rules.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
-#include <tuple>
 #include <vector>
 
 namespace refrain::oracle {
@@ -13,17 +13,26 @@ std::string name(Symbol symbol) {
   return (symbol.is_rule() ? "rule " : "event ") + std::to_string(symbol.number());
 }
 
+/// Two symbols beside each other, in one word: there are millions, and they are sorted.
 struct Couple {
+  Couple(Symbol left, Symbol right, std::uint32_t in)
+      : symbols(word(left) << 32 | word(right)), rule(in) {}
+  [[nodiscard]] std::string text() const {
+    return name(symbol(symbols >> 32)) + " is before " + name(symbol(symbols & 0xFFFF'FFFF));
+  }
+
+  std::uint64_t symbols;
   std::uint32_t rule;
-  Symbol left, right;
+
+ private:
+  static std::uint64_t word(Symbol symbol) {
+    return symbol.number() + (symbol.is_rule() ? Symbol::kMost : 0u);
+  }
+  static Symbol symbol(std::uint64_t word) {
+    const auto number = static_cast<std::uint32_t>(word % Symbol::kMost);
+    return word < Symbol::kMost ? Symbol::event(number) : Symbol::rule(number);
+  }
 };
-bool is_before(const Couple& a, const Couple& b) {
-  const auto key = [](const Couple& couple) {
-    return std::tuple(couple.left.is_rule(), couple.left.number(), couple.right.is_rule(),
-                      couple.right.number());
-  };
-  return key(a) < key(b);
-}
 
 std::string complaint_about_couples(const Grammar& grammar) {
   std::vector<Couple> couples;
@@ -32,15 +41,14 @@ std::string complaint_about_couples(const Grammar& grammar) {
     for (std::size_t i = 1; i < rule.size(); ++i) {
       if (rule[i - 1].symbol == rule[i].symbol)
         return name(rule[i].symbol) + " stands beside itself in rule " + std::to_string(r);
-      couples.push_back({r, rule[i - 1].symbol, rule[i].symbol});
+      couples.emplace_back(rule[i - 1].symbol, rule[i].symbol, r);
     }
   }
-  std::ranges::sort(couples, is_before);
-  const auto twice = std::ranges::adjacent_find(
-      couples, [](const auto& a, const auto& b) { return !is_before(a, b); });
+  std::ranges::sort(couples, {}, &Couple::symbols);
+  const auto twice = std::ranges::adjacent_find(couples, {}, &Couple::symbols);
   if (twice == couples.end()) return "";
-  return name(twice->left) + " is before " + name(twice->right) + " in rule " +
-         std::to_string(twice->rule) + " and in rule " + std::to_string(std::next(twice)->rule);
+  return twice->text() + " in rule " + std::to_string(twice->rule) + " and in rule " +
+         std::to_string(std::next(twice)->rule);
 }
 
 std::string complaint_about_rules(const Grammar& grammar) {
