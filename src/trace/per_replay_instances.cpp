@@ -18,6 +18,10 @@ PerReplayInstances::~PerReplayInstances() {
 // at all.
 PerReplayInstances::Known& PerReplayInstances::note(analysis::Instance& instance) {
   auto name = std::make_unique<analysis::Instance>();
+  while (ended_.contains(name.get())) {  // the address is a name already
+    misplaced_.push_back(std::move(name));
+    name = std::make_unique<analysis::Instance>();
+  }
   name->field = instance.field;
   name->space = instance.space;
   name->memory = instance.memory;
@@ -45,7 +49,11 @@ bool PerReplayInstances::ends(const analysis::FieldState& field, Index step) {
   bool repeatable = true;
   for (const auto& instance : field.instances().all()) {
     REFRAIN_ASSERT(instance->storage == analysis::Storage::pool, "only what is traced is recorded");
-    analysis::Instance& name = *name_of(*instance);
+    if (instance->bound_to == nullptr) {
+      analysis::Instance*& placeholder = ended_[instance.get()];
+      placeholder = note(*instance).own.placeholder.get();
+    }
+    analysis::Instance& name = *instance->bound_to;
     Known& known = known_[name.position];
     known.own.ended = step;
     name.bound_to = nullptr;
@@ -67,7 +75,7 @@ bool PerReplayInstances::can_come_again(analysis::FieldState& field) const {
          });
 }
 
-void PerReplayInstances::choose() {
+bool PerReplayInstances::choose() {
   std::unordered_map<analysis::FieldState*, bool> others;
   for (const Known& known : known_) {
     if (known.own.made == kNone || fields_.contains(known.own.placeholder->field)) continue;
@@ -77,11 +85,20 @@ void PerReplayInstances::choose() {
   }
   for (const auto& [field, again] : others)
     if (again) fields_.insert(field);
-  if (fields_.empty()) return;  // all are named by address, in no order
+  if (fields_.empty()) return !known_.empty();  // all are named by address, in no order
   std::ranges::sort(known_, {}, [](const Known& known) { return known.own.placeholder->serial; });
   std::size_t number = 0;
   for (Known& known : known_)
     if (fields_.contains(known.own.placeholder->field)) known.own.placeholder->position = number++;
+  return true;
+}
+
+// What has ended is looked up before anything looks at it.
+analysis::Instance* PerReplayInstances::final_name(analysis::Instance* name) const {
+  if (name == nullptr) return nullptr;
+  if (const auto ended = ended_.find(name); ended != ended_.end()) return ended->second;
+  if (name->storage != analysis::Storage::none || fields_.contains(name->field)) return name;
+  return name->bound_to;
 }
 
 std::vector<PerReplayInstance> PerReplayInstances::take() {

@@ -6,6 +6,9 @@
 // them by address. It has a *placeholder* for each (an Instance with Storage::none), and each replay binds its own
 // instance to it. Field, points, memory, layout and order of making are the same in every replay.
 //
+// While the trace is recorded, an instance has a placeholder once it was made or its field has ended. All others are
+// noted by address, so a recording that makes and ends nothing names nothing anew at its end.
+//
 // Which instances are per-replay: all of a field that ends in the recording, found there or made; and those made in a
 // field that had none, if they hold the values at the end, since the calls can come again only with another region. All
 // other instances the recording names by address.
@@ -13,6 +16,8 @@
 // Owner: the context's thread, while a trace is recorded.
 
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -33,17 +38,15 @@ class PerReplayInstances {
   bool ends(const analysis::FieldState& field, Index step);
   void gives_up(const analysis::Instance& instance);
 
-  /// The name under which an instance that is alive is noted until the end: a placeholder, whichever it is.
-  analysis::Instance* name_of(analysis::Instance& instance) {
-    return instance.bound_to != nullptr ? instance.bound_to : note(instance).own.placeholder.get();
+  /// The name under which an instance that is alive is noted until the end.
+  static analysis::Instance* name_of(analysis::Instance& instance) {
+    return instance.bound_to != nullptr ? instance.bound_to : &instance;
   }
 
-  /// Decides which instances are per-replay. Once, after the last step.
-  void choose();
+  /// Decides which instances are per-replay. Once, after the last step. Whether a name changes by that.
+  bool choose();
   /// After that: the placeholder if the instance is per-replay, else the instance itself.
-  [[nodiscard]] analysis::Instance* final_name(analysis::Instance* name) const {
-    return name == nullptr || fields_.contains(name->field) ? name : name->bound_to;
-  }
+  [[nodiscard]] analysis::Instance* final_name(analysis::Instance* name) const;
   /// Whether these are instances of the field.
   [[nodiscard]] bool are_of(const analysis::FieldState& field) const {
     return fields_.contains(&field);
@@ -62,6 +65,9 @@ class PerReplayInstances {
   std::uint64_t first_;
   boost::container::small_vector<Known, 8> known_;          ///< by their placeholders' positions
   std::unordered_set<const analysis::FieldState*> fields_;  ///< that have ended; all, once chosen
+  /// The placeholders of those that were noted by address and have ended.
+  std::unordered_map<const analysis::Instance*, analysis::Instance*> ended_;
+  std::vector<std::unique_ptr<analysis::Instance>> misplaced_;  ///< where one that has ended was
 };
 
 }  // namespace refrain::trace

@@ -30,6 +30,9 @@ Recorder::Recorder(std::uint64_t first, std::uint64_t first_serial)
   made_.edges.reserve(kFew);
   made_.effects.reserve(2 * kFew);
   made_.places.reserve(kFew);
+  made_.steps.reserve(kFew);
+  arguments_.reserve(kFew);
+  argument_rows_.reserve(kFew);
 }
 
 Recorder::~Recorder() {
@@ -82,11 +85,8 @@ void Recorder::look_for_cuts(analysis::FieldState& field) {
 
 /// Notes how the equivalence set is now that the trace touches it for the first time.
 Index Recorder::touch(analysis::FieldState& field, analysis::EquivalenceSet& set) {
-  // Memory may run out: the names are there before the place is.
-  for (const analysis::Use& use : set.uses)
-    if (use.valid) own_.name_of(*use.instance);
   for (analysis::Instance*& instance : made_.places.emplace_back(field, set).valid)
-    instance = instance->bound_to;
+    instance = own_.name_of(*instance);
   set.recorded = {number_, static_cast<Index>(made_.places.size() - 1)};
   return set.recorded.index;
 }
@@ -243,9 +243,9 @@ void Recorder::place_again() {
       fill->source.index = place_now[fill->source.index];
 }
 
-/// Instances were noted by their placeholders; those that are not per-replay are named by address.
+/// Those that are per-replay are named by their placeholders, the others by address.
 void Recorder::choose_names() {
-  own_.choose();
+  if (!own_.choose()) return;
   for (Effect& effect : made_.effects) effect.instance = own_.final_name(effect.instance);
   for (Place& place : made_.places)
     for (analysis::Instance*& instance : place.valid) instance = own_.final_name(instance);

@@ -485,6 +485,32 @@ TEST(TraceRegions, WhatWasFoundIsNotTakenForWhatCameLater) {
   EXPECT_GE(counters.replays, 9u);
 }
 
+// The regions of the round before end, and those of this round are made, where the allocator puts them: one may have the
+// address of another that has ended.
+TEST(TraceRegions, WhatHasEndedIsNotTakenForWhatIsMadeThere) {
+  const Counters counters = SameRun{}.compare([](Context& ctx) {
+    const Trace step{"step"};
+    const auto cells = make_cells(ctx);
+    std::vector<Region<1>> found;
+    for (int i = 0; i < 64; ++i) {
+      found.push_back(ctx.region(eight, held));
+      ctx.launch(set, found.back()[held], double(i));
+    }
+    for (int t = 0; t < 12; ++t)
+      ctx.trace(step, [&] {
+        for (const auto& region : found) ctx.launch(add, cells[b], region[held]);
+        for (auto& region : found) {
+          ctx.destroy(region);
+          region = ctx.region(eight, held);
+          ctx.launch(take, region[held], cells[b]);
+          ctx.launch(add, cells[a], region[held]);
+        }
+      });
+    return values(ctx, cells, a);
+  });
+  EXPECT_GE(counters.replays, 8u);
+}
+
 // That memory is attached to a region is the program's to end, and what follows is traced again.
 TEST(TraceRegions, AttachedMemoryEndsASegment) {
   const Counters counters = SameRun{}.compare([](Context& ctx) {
