@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 
 #include "base/text.hpp"
 #include "machine/machine.hpp"
@@ -19,10 +20,20 @@
 
 namespace refrain::exec {
 
+// Each may run on any core of its NUMA domain. The launching thread is the program's and bound to nothing: a worker that
+// is bound to the core where that runs would wait for the end of its time slice whenever it is woken.
 ProcessorPlan plan_processors(const Machine& machine) {
   ProcessorPlan plan;
-  for (const ProcessorId id : machine.processors(ProcessorKind::cpu))
-    plan.cpus.push_back({static_cast<int>(id), machine.processor(id).cpus});
+  std::map<int, std::vector<int>> of_domain;
+  for (const ProcessorId id : machine.processors(ProcessorKind::cpu)) {
+    const Processor& cpu = machine.processor(id);
+    std::vector<int>& cores = of_domain[cpu.numa];
+    cores.insert(cores.end(), cpu.cpus.begin(), cpu.cpus.end());
+  }
+  for (const ProcessorId id : machine.processors(ProcessorKind::cpu)) {
+    const Processor& cpu = machine.processor(id);
+    plan.cpus.push_back({static_cast<int>(id), cpu.cpus.empty() ? cpu.cpus : of_domain[cpu.numa]});
+  }
   if (plan.cpus.empty()) plan.cpus.push_back({0, {}});
   for (const Processor& processor : machine.processors())
     if (machine::traits_of(processor.kind).is_device)

@@ -16,7 +16,7 @@ namespace refrain::exec {
 
 struct CpuPlace {
   int processor;          ///< the machine's id
-  std::vector<int> cpus;  ///< hardware threads to bind to; empty: none
+  std::vector<int> cpus;  ///< hardware threads to bind to, those of its domain; empty: none
 };
 
 struct ProcessorPlan {

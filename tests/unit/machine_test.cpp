@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "exec/threads.hpp"
 #include "refrain/error.hpp"
 #include "support/temporary_file.hpp"
 #include "support/temporary_folder.hpp"
@@ -226,6 +227,20 @@ TEST(Machine, EachNumaDomainHasItsMemoryAndGang) {
   EXPECT_EQ(m.processor(1).numa, 1);
   EXPECT_EQ(m.processor(1).cpus, std::vector<int>{1});
   EXPECT_EQ(m.processor(1).memories, (std::vector<MemoryId>{1, 0}));
+}
+
+// The launching thread may run on any core: no worker is bound to one alone.
+TEST(Machine, WorkersAreBoundToTheCoresOfTheirDomain) {
+  Hardware hardware;
+  hardware.domains = {mib, mib};
+  for (int core = 0; core < 3; ++core)
+    hardware.cpus.push_back({.domain = core == 0 ? 0 : 1, .cpus = {4 + core}});
+  const exec::ProcessorPlan plan = exec::plan_processors(assemble("found", hardware));
+  ASSERT_EQ(plan.cpus.size(), 3U);
+  EXPECT_EQ(plan.cpus[0].cpus, std::vector<int>{4});
+  for (int core = 1; core < 3; ++core) EXPECT_EQ(plan.cpus[core].cpus, (std::vector<int>{5, 6}));
+  for (const exec::CpuPlace& place : exec::plan_processors(load("emulated:cpus=3")).cpus)
+    EXPECT_TRUE(place.cpus.empty());
 }
 
 TEST(Machine, ShortFormAddsEmulatedGpus) {
