@@ -49,10 +49,8 @@ bool PerReplayInstances::ends(const analysis::FieldState& field, Index step) {
   bool repeatable = true;
   for (const auto& instance : field.instances().all()) {
     REFRAIN_ASSERT(instance->storage == analysis::Storage::pool, "only what is traced is recorded");
-    if (instance->bound_to == nullptr) {
-      analysis::Instance*& placeholder = ended_[instance.get()];
-      placeholder = note(*instance).own.placeholder.get();
-    }
+    if (instance->bound_to == nullptr)
+      ended_.emplace(instance.get(), note(*instance).own.placeholder.get());
     analysis::Instance& name = *instance->bound_to;
     Known& known = known_[name.position];
     known.own.ended = step;
