@@ -1,7 +1,7 @@
 #pragma once
-// The table of all counters. A new counter is one line here, and the place that counts. An entry becomes a member of
-// its struct, a term of the sums over contexts, a value of that name in the JSON of --refrain:stats and, if it has
-// the name of a row, a row of the text.
+// The tables of counters that are summed over contexts (the executor has a few of its own). A new counter is one line
+// here, and the place that counts. An entry becomes a member of its struct, a term of the sums over contexts, a value of
+// that name in the JSON of --refrain:stats and, if it has the name of a row, a row of the text.
 
 #include <cstdint>
 #include <optional>

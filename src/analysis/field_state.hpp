@@ -153,7 +153,8 @@ class alignas(64) FieldState {
   boost::intrusive::list<Footprint, boost::intrusive::constant_time_size<false>> awake_;
   std::size_t entries_ = 0;                   ///< of those awake
   std::size_t most_entries_ = least_entries;  ///< before the next tidy()
-  /// Of the footprints that the last tidy() sent to sleep: twice those that have been woken since, less all.
+  /// Twice the footprints that have been woken since the last tidy(), less all that it sent to sleep. Not negative: at
+  /// least half of them were used again.
   std::ptrdiff_t wanted_again_ = 0;
   std::uint32_t tidied_ = 0;  ///< how often tidy() has been called
   std::size_t passing_ = 0;   ///< footprints that are so

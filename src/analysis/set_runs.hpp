@@ -11,9 +11,9 @@
 // its *head*. Walking a footprint first splits the runs at the ends of its intervals: a state is copied, which takes no set
 // algebra. Then the footprint is whole runs, and a write that leaves all of them in one state makes each interval one run.
 //
-// When. Runs begin once writes to footprints of many sets have walked as many sets as there are, and as all footprints
-// name, and nothing was cut meanwhile: so beginning costs no more than was paid already. They end before anything that is
-// about a single set: a cut, a copy that makes it valid, a recording. A balance of sets that were not walked, less splits,
+// When. Writes to footprints of many sets are counted by the sets that they walk; a cut begins the count anew. Runs begin
+// when it reaches the number of sets and of what all footprints name: so beginning costs no more than was paid already. They
+// end before anything that is about a single set: a cut, a copy that makes it valid, a recording. A balance of sets that were not walked, less splits,
 // says whether runs are worth it: if not, they end too, and the next ones take twice as long to begin. All of this follows
 // from launch order alone.
 //

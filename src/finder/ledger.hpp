@@ -40,7 +40,7 @@ class Ledger {
     --left_;
     return true;
   }
-  /// It was left alone, and would have gained or not: only gains in a row bring it back.
+  /// A try that was left out would have gained, or not. A gain shortens the pause by one try, a loss begins it anew.
   void watched(bool gained) { left_ = gained ? left_ - std::min(left_, 1U) : pause_; }
 
  private:

@@ -133,7 +133,8 @@ class TraceFinder {
   std::uint64_t due_ = 0;       ///< when it is taken in, or asked for again
   std::uint64_t distance_ = 1;  ///< in quarters of samples
   std::uint64_t next_;          ///< when turn() has something to do
-  /// When the stream has changed: it is analysed, after something was replayed, since when the sampling was as it is.
+  /// The work after which the stream counts as changed: calls are analysed again after a replay. Infinite: nothing was
+  /// replayed since the sampling began.
   std::uint64_t changes_at_ = ~std::uint64_t{0};
   AutotraceCounters counters_;
 };

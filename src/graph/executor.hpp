@@ -1,7 +1,7 @@
 #pragma once
-// Runs the nodes of the task graph. Two implementations: threads (exec/threaded_executor.cpp) and the
+// Runs the nodes of the task graph. Implementations: threads (exec/threaded_executor.cpp), the
 // deterministic scheduler that interleaves everything on one thread by a seed
-// (exec/seeded_executor.hpp).
+// (exec/seeded_executor.hpp), and the simulator's virtual time (simulate/virtual_executor.hpp).
 
 #include <cstdint>
 #include <exception>
@@ -212,8 +212,8 @@ class Executor {
   /// Owner: whether it gets on best by itself, running what it issues at once and in order.
   [[nodiscard]] virtual bool runs_in_order() = 0;
   /// Owner: runs operations [from, to), whose predecessors have run, one after the other on this thread,
-  /// without their counts. Returns the first that it has not run, because it is no longer alone; not so if
-  /// it is to go on `to_the_end`.
+  /// without their counts. It stops when this thread is no longer alone, unless `to_the_end`. Returns the first
+  /// operation that has not run.
   virtual std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                                      bool to_the_end) = 0;
   /// How many lanes schedules have (graph/lanes.hpp). 1: none are made, and what follows is not called.

@@ -21,10 +21,10 @@
 // the steps of what was not issued without running it (Place::end).
 //
 // **Parking.** A thread that cannot go on with a lane it holds *parks* it: it notes what the lane waits for, sets the
-// lane's bit in parked_ (seq_cst), and lets it go; before it sleeps it looks once more (may_go_on). Who reaches a step, or
-// issues, stores that (seq_cst) and then looks at parked_. One of the two comes first: either that look sees the bit, and
-// somebody is woken if the lane can go on, or the second look sees the step. While no lane is parked the line of parked_
-// is only read.
+// lane's bit in parked_ (seq_cst), and lets it go; before it sleeps it looks once more (may_go_on). A thread that takes a
+// step, or issues, stores its progress (seq_cst) and then reads parked_. So at least one of the two sees the other's store:
+// the bit is seen, and somebody is woken if the lane can go on; or the progress is. While no lane is parked the line of
+// parked_ is only read.
 //
 // Cost: of an operation, the store that it is done, and of a hand-over, a seq_cst store and the way of a cache line.
 

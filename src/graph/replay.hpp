@@ -48,9 +48,11 @@
 // yet, the owner locks the table later, and sees `done`. So when all other threads sleep, a proxy in the table means an
 // operation that is not done.
 //
-// Who writes what: the first line the owner, before the replay is issued, except `events`; LiveNode: whoever lowers,
-// holds or runs it, as said above; what few replays need: any thread, under the table's lock, `proxy_number`; the owner
-// the rest.
+// Who writes what:
+//   the first line of Replay   the owner, before the replay is issued; `events` as said there
+//   LiveNode                   the thread that lowers, holds or runs the operation, as said above
+//   `proxy_number`             any thread, under the lock of Proxies
+//   other rare state           the owner
 
 #include <atomic>
 #include <cstdint>

@@ -17,7 +17,8 @@
 //   field(field), domain(domain)
 //   begin(part, i)        the beginning of a part of a launch, for messages
 //
-// A new field of a requirement is one line of visit().
+// A new field of a requirement is a line of visit(), and a word more in kKeyWordsOfArgument and in
+// RememberedLaunch::words_for.
 
 #include <algorithm>
 #include <array>
@@ -237,7 +238,8 @@ std::pair<LaunchPart, std::size_t> part_of_key(const LaunchRequest& launch, std:
 
 class Signature {
  public:
-  /// Without slots of tasks: which of those of one name it is depends on the tasks that bodies make meanwhile.
+  /// `with_slots` false: the signature has a task's name only. Bodies may make tasks of that name at the same time, so the
+  /// slot among them is not the same everywhere.
   explicit Signature(bool with_slots = true) : with_slots_(with_slots) {}
   [[nodiscard]] std::uint64_t token() const;
 

@@ -55,8 +55,8 @@ class CallLog {
     begin_launch(name.text(), where);
     hash_.add(name.hash());
   }
-  /// So does a launch, whose token, which is added later, has the name of the task; and what it gives the task by value.
-  /// One that is refused may have no token: refused() says its name.
+  /// A launch begins. Its token, which has the name of the task, and what it gives the task by value are added later. A
+  /// launch that is refused may have no token: refused() is given its name.
   void begin_launch(const char* name, const Where& where) noexcept {
     end_call();
     if (left_ == 0) [[unlikely]]

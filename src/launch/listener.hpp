@@ -41,8 +41,9 @@ enum class Events : std::uint8_t {
   autotrace,   ///< autotraced
   program,     ///< program_call: all calls of programs are then looked at
   bodies,      ///< ran, moved: each body and each move looks at the clock
+  count        ///< of kinds, no kind
 };
-inline constexpr std::size_t kEvents = 9;
+inline constexpr auto kEvents = static_cast<std::size_t>(Events::count);
 
 class Listener : public analysis::GraphLog {
  public:

@@ -73,8 +73,8 @@ class CompiledTrace {
   /// After all of it. Made when somebody asks: not before a chain is left.
   [[nodiscard]] const trace::Outcome& outcome();
   [[nodiscard]] exec::Replays& replays() { return *replays_; }
-  /// With what its replays have of their own: of those that have begun as many as the window lets be in flight. How many
-  /// are is timing, and decides nothing.
+  /// The recording's and the template's, and the replays' own: of each replay that has begun, up to as many as the window
+  /// lets be in flight. How many are in flight now is timing, and decides nothing.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// A replay begins.
   void count_replay() {

@@ -59,7 +59,7 @@ class TraceExecution {
   std::int64_t gain = 0;
   CallSequence sequence;
   std::vector<Reason> reasons;  ///< each once
-  /// Where another call was recorded, and this one was the same but for the objects that it names.
+  /// A call that was analysed has the token of the call that was recorded there, and names other objects.
   bool renamed = false;
 
   void note_analysed(std::uint64_t token) {

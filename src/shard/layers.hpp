@@ -18,9 +18,9 @@
 // step reads by another partition, or writes another row), reads are forgotten, whose values are then sent once more,
 // and old writes of groups become those of single launches. Equal states share one object.
 //
-// What costs O(own points) and what more: an access that was made before in the same state is remembered (Steps). Else
-// questions about points cost what their shards' pieces cost, and the next state a few operations on the sets of all
-// points that the layers have.
+// Cost. An access that was made before in the same state is remembered (Steps): O(own points). To derive an access costs
+// what the pieces of its shards cost, and to derive the next state a few operations on the sets of all points of the
+// layers.
 //
 // Owner: the thread of the context.
 

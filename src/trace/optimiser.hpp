@@ -10,14 +10,14 @@
 // unrolled once, one replay and the next: a path that implies one crosses between the replays exactly once, by another
 // carried edge. Inner edges are implied by inner edges alone, since edges never lead backwards.
 //
-// Guarantees. The edges that stay are among the given ones, order the same operations, in one replay and in any
-// number of successive ones. The path that implies an edge lies, in launch order,
-// before the edge's target. So of a trace that is left early, the issued part is reduced as if the trace ended there.
+// Guarantees. The edges that stay are among the given ones, and order the same operations, in one replay and in any
+// number of successive ones. The path that implies an edge lies before the edge's target, in launch order. So of a trace
+// that is left early, the issued part is reduced as if the trace ended there.
 //
-// Cost: sorting; and for each operation of a short recording a word for each 64 operations before it and edge that stays,
-// of a long one the edges between the operations that reach it and are not before its earliest predecessor, or a 64th of
-// the operations between its predecessors. Bounded by a budget in proportion to the
-// operations: when it is spent, the remaining edges stay, which does no harm, and are counted. Pure; any thread.
+// Cost: sorting, then steps per operation. In a short recording a step is a word of 64 operations, and each edge that stays
+// takes the words before its source. In a long one the steps are the edges among the operations that reach it, back to its
+// earliest predecessor, and the words on the way. A budget in proportion to the operations bounds the sum: when it is
+// spent, the remaining edges stay, which does no harm, and are counted. Pure; any thread.
 
 #include <cstddef>
 #include <cstdint>

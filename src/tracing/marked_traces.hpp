@@ -67,10 +67,10 @@ class MarkedTraces {
   void require_replay(const Trace& trace, const Where& where);
   /// The error of a context that ends now, while a trace is open. Empty: none is.
   [[nodiscard]] std::string left_open() const;
-  /// The context ends.
-  void abandon() { open_.abandon(); }
-  /// It is abandoned.
-  void forget() noexcept { open_.end(); }
+  /// The context ends: a trace that is open is remembered as left open.
+  void note_left_open() { open_.abandon(); }
+  /// The context is abandoned: no trace is open any more.
+  void abandon() noexcept { open_.end(); }
   /// Why a call in a mark is analysed.
   [[nodiscard]] std::string why_analysed() const;
 
@@ -79,7 +79,7 @@ class MarkedTraces {
   static constexpr std::size_t kMostSequences = 65536;
   struct Required {
     Where where;
-    /// By hash: whether it may find its data elsewhere no more.
+    /// By hash of a sequence of calls. True: the sequence has once found its data elsewhere, and may not again.
     std::unordered_map<std::uint64_t, bool> settled;
   };
   [[nodiscard]] bool is_open(const Trace& trace) const {

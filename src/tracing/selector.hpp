@@ -40,8 +40,8 @@ struct Ticket {
   std::optional<std::uint64_t> context{};  ///< in which it comes, if somebody has asked
 };
 
-/// Notices when values begin to repeat themselves: whether the last few are the same as as many before them. Cost: a look
-/// for each length.
+/// Notices when values begin to repeat themselves: the last n equal the n before them, for some small n. Cost: one
+/// comparison for each n.
 template <class T>
 class Repetition {
  public:

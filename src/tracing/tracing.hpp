@@ -51,7 +51,7 @@ class Tracing final : public DeferredState {
   /// The context ends, or its body has thrown: no trace is open any more, and the state is up to date.
   void close() {
     if (!is_on()) return;
-    parts_->marked.abandon();
+    parts_->marked.note_left_open();
     if (!is_marked()) parts_->found.leave();
     parts_->selector.close();
     parts_->selector.catch_up();
@@ -60,7 +60,7 @@ class Tracing final : public DeferredState {
   void abandon() noexcept {
     if (!is_on()) return;
     parts_->selector.abandon();
-    parts_->marked.forget();
+    parts_->marked.abandon();
   }
 
   // --- launches ------------------------------------------------------------------------------------------
