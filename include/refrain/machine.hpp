@@ -56,8 +56,8 @@ struct Processor {
   std::string name;
   /// The memories its tasks can use directly, best first. Never empty.
   std::vector<MemoryId> memories;
-  /// The operating system's numbers of the hardware threads it stands for: a worker is bound to those of its domain.
-  /// Empty: not bound, or of the machine of several ranks, of which each binds its own.
+  /// The operating system's numbers of the hardware threads it is bound to; empty: not bound, or of the
+  /// machine of several ranks, of which each binds its own.
   std::vector<int> cpus;
   /// For a gang, the cpu processors that work together; otherwise empty.
   std::vector<ProcessorId> members;

@@ -5,8 +5,9 @@
 // takes, threads that share them get less done together than one by itself (empty tasks: 165 ns each with two threads, 82
 // with one). No fixed length of a task decides it, since it depends on where the threads run. So it is tried: while many
 // tasks a microsecond are executed, the workers now and then stay away for a moment. They stay away for as long as the
-// launching thread alone is about as fast as all threads were together, or faster. The first worker decides: it calls
-// `begin` when it finds nothing to do, and after a true answer naps and calls `go_on` after each nap. Any thread may ask
+// launching thread alone is about as fast as all threads were together, or faster; where the first worker was busy, it has
+// to be faster. The first worker decides: it calls `begin` when it finds nothing to do, and after every few nodes, and
+// after a true answer naps and calls `go_on` after each nap. Any thread may ask
 // `on`: the other workers nap meanwhile, and the launching thread runs what it launches, some hundred tasks at a time
 // (Executor::relieve). A worker does background jobs instead of naps. The first worker looks at the clock when its job is
 // done; a trial that had better end may go on for so long.
@@ -35,18 +36,19 @@ class SingleThreadMode {
   [[nodiscard]] bool due(std::uint64_t now_ns) const {
     return now_ns >= period_began_ns_ + kPeriodNs;
   }
-  /// Begins a trial if one may pay. `executed`: tasks by all threads up to `now_ns`. True: stay away.
-  bool begin(std::uint64_t now_ns, std::uint64_t executed) {
+  /// Begins a trial if one may pay. `executed`: tasks by all threads up to `now_ns`. `busy`: the worker that asks has
+  /// found something to run, so the launching thread has to be faster without it. True: stay away.
+  bool begin(std::uint64_t now_ns, std::uint64_t executed, bool busy) {
     const double rate = end_period(now_ns, executed);
     if (rate < kTiny || now_ns < not_before_ns_) return false;
-    together_ = rate;
+    enough_ = (busy ? kFaster : kAsFast) * rate;
     began_ns_ = now_ns;
     on_.store(true, std::memory_order_relaxed);
     return true;
   }
   /// After a nap. False: the trial is over, the launching thread alone was slower.
   bool go_on(std::uint64_t now_ns, std::uint64_t executed) {
-    if (end_period(now_ns, executed) > kAsFast * together_) return true;
+    if (end_period(now_ns, executed) > enough_) return true;
     not_before_ns_ = now_ns + (now_ns - began_ns_ < kLongNs ? kFailedNs : kAgainNs);
     on_.store(false, std::memory_order_relaxed);
     return false;
@@ -72,7 +74,8 @@ class SingleThreadMode {
   static constexpr double kTiny = 5e-4;         ///< tasks per nanosecond from which a trial may pay
   static constexpr std::uint64_t kTasks = 256;  ///< between two looks at their length
   static constexpr double kShort = 5e-5;  ///< tasks per nanosecond with all that is done for them
-  static constexpr double kAsFast = 0.9;  ///< of the common rate: enough to go on alone
+  /// Of the common rate: enough to go on alone without a worker that had nothing to run, and without one that had.
+  static constexpr double kAsFast = 0.9, kFaster = 1.1;
   /// Until the next trial, after one that failed and after one that did well for long: a trial costs a
   /// nap of the workers.
   static constexpr std::uint64_t kFailedNs = 10'000'000, kLongNs = 1'000'000, kAgainNs = 200'000;
@@ -88,7 +91,7 @@ class SingleThreadMode {
   std::atomic<bool> on_;
   std::uint64_t period_began_ns_ = 0, executed_then_ = 0;
   std::uint64_t began_ns_ = 0, not_before_ns_ = 0;
-  double together_ = 0;  ///< tasks per nanosecond before the workers stayed away
+  double enough_ = 0;  ///< tasks per nanosecond to go on alone
 };
 
 }  // namespace refrain::exec

@@ -118,6 +118,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   static constexpr int kLaneLooks = 256;
   /// Looks of a thread with nothing to run before it takes lanes that other threads may come back to.
   static constexpr std::uint32_t kPatientLooks = 8;
+  /// A worker that is never idle considers staying away once in so many rounds: 1 ns of each.
+  static constexpr std::uint32_t kRoundsToDecide = 16;
   /// How often a thread that runs nodes asks for what comes from outside.
   static constexpr std::uint64_t kAskEveryNs = 3'000;
   /// How long who watches for it sleeps: longer the longer nothing comes.
@@ -137,6 +139,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     WaitRecord* waits = nullptr;  ///< innermost; read by the thread that detects a deadlock
     Sleeper sleeper;
     const std::uint64_t made_ns = profile::now_ns();
+    std::vector<int> cpus;  ///< where its thread is bound, the launching one moved; empty: neither
     std::uint64_t random = 0;        ///< for the choice of victims
     std::uint64_t jobs_ns = 0;       ///< spent on background jobs
     std::uint64_t proxies_seen = 0;  ///< how many had been added at the last look
@@ -198,15 +201,16 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
         options.bind &&
         static_cast<unsigned>(threads()) <= std::max(1U, std::thread::hardware_concurrency()) &&
         cpu_threads <= static_cast<int>(plan.cpus.size());
+    for (int i = 0; bind && threads() > 1 && i < cpu_threads; ++i)
+      slots_[i]->cpus = plan.cpus[i].cpus;
     threads_.reserve(slots_.size());
     try {
       for (int i = 1; i < threads(); ++i) {
         Slot& slot = *slots_[i];
-        threads_.emplace_back(
-            [this, &slot, cpus = bind && !slot.dedicated ? plan.cpus[i].cpus : std::vector<int>()] {
-              bind_this_thread(cpus);
-              work(slot);
-            });
+        threads_.emplace_back([this, &slot] {
+          bind_this_thread(slot.cpus);
+          work(slot);
+        });
       }
     } catch (const std::system_error& error) {
       std::string why;
@@ -257,6 +261,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       void* const before = executor.enter_root();
       ~Entered() { executor.leave_root(before); }
     } entered{*this};
+    // On the core of a worker it would keep that from its time slice, whenever it is woken, for some milliseconds.
+    move_this_thread(slots_[0]->cpus);
     program();
   }
 
@@ -468,6 +474,9 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     std::uint32_t index = from;
     if (to_the_end && !tells_) [[likely]]  // then it is not timed (Replays::begin)
       index = run_plain_in_order(replay, from, to, *this, slot.processor, [] { return true; });
+    else if (!tells_ && !is_timed(replay))
+      index = run_plain_in_order(replay, from, to, *this, slot.processor,
+                                 [this] { return single_thread_.on(); });
     if (index != to) index = run_others_in_order(replay, index, to, to_the_end, slot);
     add(slot.executed, index - from);
     return index;
@@ -668,10 +677,12 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   void work(Slot& slot) {
     this_slot = &slot;
-    while (true) {
+    for (std::uint32_t rounds = 1;; ++rounds) {
       if (background_.late() && !slot.dedicated) [[unlikely]]
         run_late_jobs(slot);
       between_nodes(slot);
+      if (rounds % kRoundsToDecide == 0 && slot.index == 1) [[unlikely]]
+        stay_away_while_busy(slot);
       Ready ready = next_or_find(slot, nullptr);
       if (!ready) ready = idle(slot);
       if (!ready) return;
@@ -768,20 +779,29 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   /// A worker that has found nothing to do naps, or does background jobs, while the launching thread is better left
   /// alone.
-  void stay_away(Slot& slot) {
-    const auto decide = [&](auto what) {
+  void stay_away(Slot& slot, bool busy = false) {
+    const auto decide = [&](auto what, auto... how) {
       const std::uint64_t now = profile::now_ns();
-      return single_thread_.due(now) && (single_thread_.*what)(now, executed());
+      return single_thread_.due(now) && (single_thread_.*what)(now, executed(), how...);
     };
     const bool decides = slot.index == 1;
     if (lanes_.any()) return single_thread_.end();
-    if (decides && !decide(&SingleThreadMode::begin)) return;
+    if (decides && !decide(&SingleThreadMode::begin, busy)) return;
     while (single_thread_.on() && !notifier_.stopped() && !lanes_.any()) {
       if (!run_background_job(slot))
         background_.nap(std::chrono::nanoseconds(SingleThreadMode::kNapNs));
       if (decides) decide(&SingleThreadMode::go_on);  // not due: a job may be short
     }
     if (decides) single_thread_.end();  // lanes may have come
+  }
+
+  /// For the worker that decides, between two nodes: one that always finds something may be in the way all the same. What
+  /// it would have run next is left to others.
+  void stay_away_while_busy(Slot& slot) {
+    if (!single_thread_.due(profile::now_ns())) return;
+    put_next_back(slot);
+    flush(slot);
+    stay_away(slot, true);
   }
 
   /// For a worker that has found nothing to run. Null: the executor stops.

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <map>
 
 #include "base/text.hpp"
 #include "machine/machine.hpp"
@@ -20,20 +19,10 @@
 
 namespace refrain::exec {
 
-// Each may run on any core of its NUMA domain. The launching thread is the program's and bound to nothing: a worker that
-// is bound to the core where that runs would wait for the end of its time slice whenever it is woken.
 ProcessorPlan plan_processors(const Machine& machine) {
   ProcessorPlan plan;
-  std::map<int, std::vector<int>> of_domain;
-  for (const ProcessorId id : machine.processors(ProcessorKind::cpu)) {
-    const Processor& cpu = machine.processor(id);
-    std::vector<int>& cores = of_domain[cpu.numa];
-    cores.insert(cores.end(), cpu.cpus.begin(), cpu.cpus.end());
-  }
-  for (const ProcessorId id : machine.processors(ProcessorKind::cpu)) {
-    const Processor& cpu = machine.processor(id);
-    plan.cpus.push_back({static_cast<int>(id), cpu.cpus.empty() ? cpu.cpus : of_domain[cpu.numa]});
-  }
+  for (const ProcessorId id : machine.processors(ProcessorKind::cpu))
+    plan.cpus.push_back({static_cast<int>(id), machine.processor(id).cpus});
   if (plan.cpus.empty()) plan.cpus.push_back({0, {}});
   for (const Processor& processor : machine.processors())
     if (machine::traits_of(processor.kind).is_device)
@@ -47,6 +36,13 @@ void bind_this_thread(const std::vector<int>& cpus) {
   CPU_ZERO(&set);
   for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);  // a refusal is no error
+}
+
+void move_this_thread(const std::vector<int>& cpus) {
+  cpu_set_t before;
+  if (cpus.empty() || pthread_getaffinity_np(pthread_self(), sizeof before, &before) != 0) return;
+  bind_this_thread(cpus);
+  pthread_setaffinity_np(pthread_self(), sizeof before, &before);
 }
 
 namespace {

@@ -16,7 +16,7 @@ namespace refrain::exec {
 
 struct CpuPlace {
   int processor;          ///< the machine's id
-  std::vector<int> cpus;  ///< hardware threads to bind to, those of its domain; empty: none
+  std::vector<int> cpus;  ///< hardware threads to bind to; empty: none
 };
 
 struct ProcessorPlan {
@@ -32,6 +32,8 @@ std::shared_ptr<Executor> make_threaded_executor(const ProcessorPlan& plan,
 
 /// Binds the calling thread; does nothing when that is not possible.
 void bind_this_thread(const std::vector<int>& cpus);
+/// Moves the calling thread to one of these, and leaves it free to go elsewhere.
+void move_this_thread(const std::vector<int>& cpus);
 
 /// Which limits there are and which of them is reached, as a part of a sentence. Reads /proc and the control group.
 std::string what_limits_threads();

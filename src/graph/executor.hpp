@@ -89,7 +89,7 @@ struct ExecutorOptions {
   /// Seeded: bodies that have begun and not ended, the program among them, each on a stack of its own. A process
   /// may have 65530 mappings (Linux' vm.max_map_count), of which a stack takes two.
   std::size_t stacks = 16384;
-  bool bind = true;           ///< bind worker threads to the cores of their domain
+  bool bind = true;           ///< bind worker threads to cores (hwloc)
   bool oldest_first = false;  ///< a thread runs first what it has made ready first
   bool path_order = false;    ///< replays order what becomes ready (graph/template.hpp)
   Scheduling scheduling = Scheduling::never;  ///< until the trial is no loss anywhere

@@ -65,7 +65,7 @@ struct Description {
 struct Hardware {
   struct Cpu {
     int domain = 0;
-    std::vector<int> cpus = {};  ///< the hardware thread that it stands for; empty: not bound
+    std::vector<int> cpus = {};  ///< the hardware thread that it is bound to; empty: not bound
     bool emulated = false;
   };
   std::vector<std::uint64_t> domains;  ///< the memory of each NUMA domain
@@ -82,7 +82,7 @@ Machine assemble(std::string name, const Hardware& hardware);
 Machine of_ranks(const Machine& one, std::uint32_t ranks,
                  std::span<const std::uint64_t> capacities);
 
-/// This computer: a cpu per core that this process may use, each for one hardware thread of its core. Never
+/// This computer: a cpu per core that this process may use, each bound to one hardware thread of its core. Never
 /// fails: where the topology cannot be read it has one domain and as many cpus as the process may use. What the process
 /// may use is what its first call could use: threads that bind themselves later do not make the machine smaller.
 Hardware find_hardware();

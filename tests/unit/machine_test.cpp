@@ -1,6 +1,7 @@
 #include "machine/machine.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -229,18 +230,19 @@ TEST(Machine, EachNumaDomainHasItsMemoryAndGang) {
   EXPECT_EQ(m.processor(1).memories, (std::vector<MemoryId>{1, 0}));
 }
 
-// The launching thread may run on any core: no worker is bound to one alone.
-TEST(Machine, WorkersAreBoundToTheCoresOfTheirDomain) {
-  Hardware hardware;
-  hardware.domains = {mib, mib};
-  for (int core = 0; core < 3; ++core)
-    hardware.cpus.push_back({.domain = core == 0 ? 0 : 1, .cpus = {4 + core}});
-  const exec::ProcessorPlan plan = exec::plan_processors(assemble("found", hardware));
-  ASSERT_EQ(plan.cpus.size(), 3U);
-  EXPECT_EQ(plan.cpus[0].cpus, std::vector<int>{4});
-  for (int core = 1; core < 3; ++core) EXPECT_EQ(plan.cpus[core].cpus, (std::vector<int>{5, 6}));
-  for (const exec::CpuPlace& place : exec::plan_processors(load("emulated:cpus=3")).cpus)
-    EXPECT_TRUE(place.cpus.empty());
+// The thread is the program's: where it may run is not for Refrain to say.
+TEST(Machine, AMovedThreadMayRunWhereItMightBefore) {
+  cpu_set_t before, after;
+  ASSERT_EQ(pthread_getaffinity_np(pthread_self(), sizeof before, &before), 0);
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  exec::move_this_thread({first});
+  ASSERT_EQ(pthread_getaffinity_np(pthread_self(), sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+  exec::move_this_thread({});
+  exec::move_this_thread({CPU_SETSIZE});
+  ASSERT_EQ(pthread_getaffinity_np(pthread_self(), sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
 TEST(Machine, ShortFormAddsEmulatedGpus) {

@@ -13,10 +13,10 @@ constexpr std::uint64_t ms = 1'000'000;
 struct Watched {
   SingleThreadMode mode{false};
   std::uint64_t now = ms, executed = 0;
-  bool begin(std::uint64_t ns, std::uint64_t tasks) {
+  bool begin(std::uint64_t ns, std::uint64_t tasks, bool busy = false) {
     now += ns;
     executed += tasks;
-    return mode.due(now) && mode.begin(now, executed);
+    return mode.due(now) && mode.begin(now, executed, busy);
   }
   bool go_on(std::uint64_t ns, std::uint64_t tasks) {
     return mode.go_on(now += ns, executed += tasks);
@@ -38,6 +38,16 @@ TEST(SingleThreadMode, GoesOnForAsLongAsAloneIsFaster) {
   EXPECT_FALSE(run.go_on(ms, 5000));
   EXPECT_FALSE(run.mode.on());
   EXPECT_TRUE(run.begin(ms, 6000)) << "after a long success the next trial comes soon";
+}
+
+TEST(SingleThreadMode, WithoutABusyWorkerItHasToBeFaster) {
+  for (const bool busy : {false, true}) {
+    Watched run;
+    run.begin(ms, 0, busy);
+    ASSERT_TRUE(run.begin(ms, 6000, busy));
+    EXPECT_TRUE(run.go_on(ms, 7000));
+    EXPECT_EQ(run.go_on(ms, 6000), !busy);
+  }
 }
 
 TEST(SingleThreadMode, AFailedTrialIsNotRepeatedSoon) {
