@@ -13,9 +13,9 @@
 //
 // When. Writes to footprints of many sets are counted by the sets that they walk; a cut begins the count anew. Runs begin
 // when it reaches the number of sets and of what all footprints name: so beginning costs no more than was paid already. They
-// end before anything that is about a single set: a cut, a copy that makes it valid, a recording. A balance of sets that were not walked, less splits,
-// says whether runs are worth it: if not, they end too, and the next ones take twice as long to begin. All of this follows
-// from launch order alone.
+// end before anything that is about a single set: a cut, a copy that makes it valid, a recording. A balance of sets that
+// were not walked, less splits, says whether runs are worth it: if not, they end too, and the next ones take twice as long
+// to begin. All of this follows from launch order alone.
 //
 // A field that was ever recorded has no runs: its recordings name single sets.
 //

@@ -31,8 +31,7 @@
 // run, whenever it issues more, so that the other lanes are never behind its issuing by more than a call. A thread that
 // holds a lane which has to wait spins for a short time; then it parks the lane and looks for other work.
 //
-// Tiny tasks. Workers that have nothing to do nap while the launching thread gets on better alone
-// (exec/single_thread.hpp).
+// Tiny tasks. Workers nap while the launching thread gets on better alone (exec/single_thread.hpp).
 //
 // Background jobs (exec/background.hpp) are in one queue. A worker takes a job where it would else spin, sleep or nap,
 // and before its next node when jobs are late; always between bodies, never while a body waits on its stack. A job may
@@ -118,7 +117,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
   static constexpr int kLaneLooks = 256;
   /// Looks of a thread with nothing to run before it takes lanes that other threads may come back to.
   static constexpr std::uint32_t kPatientLooks = 8;
-  /// A worker that is never idle considers staying away once in so many rounds: 1 ns of each.
+  /// A worker that is never idle considers staying away once in so many rounds, so that most do not look at the clock.
   static constexpr std::uint32_t kRoundsToDecide = 16;
   /// How often a thread that runs nodes asks for what comes from outside.
   static constexpr std::uint64_t kAskEveryNs = 3'000;
