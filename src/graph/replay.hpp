@@ -39,25 +39,24 @@
 // and then goes the way of all nodes; the last thing that its run does is to complete the operation here.
 //
 // **Proxies.** A *proxy* names an operation of a replay outside it: a node of the ordinary graph that completes when the
-// operation is done. The scope's owner makes it. It is in the executor's table of proxies until somebody takes it out, to
-// complete it. No proxy is forgotten. The thread that has done an operation stores `done`, then looks at kProxies, and if
-// that is set at the table; the owner sets kProxies, then enters the proxy under the table's lock, then looks at `done`.
-// When the thread misses kProxies and the owner misses `done`, the entry is found later: before it sleeps, every thread
-// looks under the lock through the entries that are new since its last look. Older entries need none: the thread has had
-// the lock since they were made, so of an operation that it did afterwards it saw kProxies. When the entry is not there
-// yet, the owner locks the table later, and sees `done`. So when all other threads sleep, a proxy in the table means an
-// operation that is not done.
+// operation is done. The scope's owner makes it; who takes it (`take_proxy`) completes it. No proxy is forgotten. The
+// thread that has done an operation stores `done`, then looks at kProxies, and if that is set at the operation's proxy. The
+// owner sets kProxies, enters the proxy, notes it in the executor's table under a lock, then looks at `done`. When the thread
+// misses the proxy and the owner misses `done`, the table has it: before it sleeps, every thread looks under the lock
+// through the entries that are new since its last look. Older entries need none: the thread has had the lock since they
+// were made, so of an operation that it did afterwards it saw the proxy. When the entry is not there yet, the owner locks
+// the table later, and sees `done`. So when all other threads sleep, a proxy that is left means an operation that is not
+// done.
 //
 // Who writes what:
 //   the first line of Replay   the owner, before the replay is issued; `events` as said there
 //   LiveNode                   the thread that lowers, holds or runs the operation, as said above
-//   `proxy_number`             any thread, under the lock of Proxies
+//   `proxies`                  the owner enters, any thread takes out
+//   `noted`                    the owner, under the lock of Proxies
 //   other rare state           the owner
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -147,9 +146,10 @@ struct alignas(64) Replay {
   Durations* const durations;  ///< of a replay with kTimed
   /// The nodes of issued operations that have one. Written before these are issued; the watermark publishes them.
   std::vector<Node*> graph_nodes;
-  /// By operation: the number of its open proxy in Proxies, or 0. A thread that does not see it in time finds the proxy
-  /// later.
-  std::vector<std::atomic<std::uint64_t>> proxy_number;
+  /// By operation: its proxy until somebody takes it, or null.
+  std::vector<std::atomic<Node*>> proxies;
+  /// The numbers of its entries in the table of proxies.
+  std::vector<std::uint64_t, SureAllocator<std::uint64_t>> noted;
   /// Owner: the chain was left here, the replay that a slot is reserved for will not come.
   bool ends_chain = false;
   /// Owner: how its operations are run.
@@ -171,6 +171,13 @@ struct alignas(64) Replay {
     // acquire: partner of the store in complete_any and complete_plain, what it wrote is visible.
     return live()[index].done.load(std::memory_order_acquire) == number;
   }
+  /// Any thread: takes the operation's proxy, to complete it. Null: it has none, or it was taken.
+  [[nodiscard]] Node* take_proxy(std::uint32_t index) {
+    // relaxed: who misses it finds it in the table. Mostly there is none, and nothing is written.
+    if (proxies[index].load(std::memory_order_relaxed) == nullptr) return nullptr;
+    // acquire: partner of the release in Proxies::add, the node is readable.
+    return proxies[index].exchange(nullptr, std::memory_order_acquire);
+  }
   [[nodiscard]] bool is_complete() const {
     // seq_cst: a thread about to sleep looks here; partner: sink_done (graph/replay_steps.hpp).
     return sinks_left.load(std::memory_order_seq_cst) == 0;
@@ -187,33 +194,31 @@ struct alignas(64) Replay {
   [[gnu::noinline]] static void delete_(void* memory) { ::operator delete(memory, kAlign); }
 };
 
-/// The table of an executor's proxies. Cost: a lock for each call.
+/// The table of an executor's proxies, so that none is missed. Cost: a lock for each call. Memory: in proportion to the
+/// proxies of replays that are not complete.
 class Proxies {
  public:
-  /// Owner: an issued operation gets a proxy. It may be done by now: the caller then takes the proxy out.
+  /// Owner: an issued operation gets a proxy. It may be done by now: the caller then takes the proxy.
   void add(Replay& replay, std::uint32_t index, Node& proxy);
-  /// Owner: the proxy that the operation has, null if none.
-  [[nodiscard]] Node* find(const Replay& replay, std::uint32_t index);
-  /// Any thread: takes out the proxies of operations [from, to) of the replay that are done. Returns them as a list
-  /// (Node::next), for the caller to complete.
-  [[nodiscard]] Node* take_done(Replay& replay, std::uint32_t from, std::uint32_t to);
-  /// Any thread, before it sleeps: the same of all that have been added since its last look. `looked`: how many had been
-  /// added then; brought up to date.
+  // Both return the proxies that they have taken as a list (Node::next), for the caller to complete.
+  /// Owner, of a complete replay: takes those that are left, and forgets its entries.
+  [[nodiscard]] Node* remove(Replay& replay);
+  /// Any thread, before it sleeps: takes those of done operations among the entries that are new since its last look.
+  /// `looked`: how many had been added then; brought up to date.
   [[nodiscard]] Node* take_done_since(std::uint64_t& looked);
 
  private:
-  struct Open {
-    Replay* replay;
+  struct Entry {
+    std::uint64_t number;  ///< so many had been added with it
+    Replay* replay;        ///< null: it is forgotten
     std::uint32_t index;
-    Node* proxy;
+    /// Puts the proxy, if it is left, before those that are taken.
+    void take(Node*& taken) const;
   };
-  using Table = std::map<std::uint64_t, Open, std::less<>,
-                         SureAllocator<std::pair<const std::uint64_t, Open>>>;
-  Table::iterator take_if_done(Table::iterator at, Node*& taken);
-
   std::mutex mutex_;
   std::uint64_t added_ = 0;
-  Table open_;  ///< by how many had been added with it
+  std::size_t forgotten_ = 0;
+  std::vector<Entry, SureAllocator<Entry>> entries_;  ///< by number
 };
 
 }  // namespace refrain::exec

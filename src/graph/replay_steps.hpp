@@ -119,9 +119,7 @@ inline void run_operation(Replay& replay, std::uint32_t index, const TemplateNod
 /// Completes the operation's proxy if it has one.
 template <class Sink>
 [[gnu::noinline]] void tell_proxy(Replay& replay, const LiveNode& live, const Sink& sink) {
-  if (replay.proxy_number[live.index].load(std::memory_order_relaxed) == 0) return;
-  if (Node* proxy = sink.executor.proxies().take_done(replay, live.index, live.index + 1))
-    sink.finish(*proxy);
+  if (Node* proxy = replay.take_proxy(live.index)) sink.finish(*proxy);
 }
 
 constexpr std::uint32_t kNoNode = ~std::uint32_t{0};

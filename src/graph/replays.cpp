@@ -63,7 +63,7 @@ Replay::Replay(const Template& template_, Scope& its_scope, Durations* its_durat
       scope(its_scope),
       durations(its_durations),
       graph_nodes(template_.with_node.size()),
-      proxy_number(template_.size()) {
+      proxies(template_.size()) {
   for (std::uint32_t i = 0; i < template_.size(); ++i) (new (live() + i) LiveNode)->index = i;
 }
 
@@ -116,7 +116,8 @@ void Replays::finish(Replay& replay) {
   scope_.window().count_replayed(-std::ptrdiff_t{replay.counted});
   // relaxed: the owner's own event.
   if (replay.events.load(std::memory_order_relaxed) & kProxies)
-    finish_proxies(replay, 0, template_.size());
+    for_each_linked(executor_.proxies().remove(replay),
+                    [this](Node& proxy) { executor_.finish(proxy); });
   // After the last replay of a chain, the slot that was reserved for the next one is free, too. Nobody lowers its counts
   // any more.
   if (replay.ends_chain && replay.after != nullptr) {
@@ -124,12 +125,6 @@ void Replays::finish(Replay& replay) {
     end_slot(*replay.after);
   }
   end_slot(replay);
-}
-
-/// Completes the proxies of those of the operations that are done.
-void Replays::finish_proxies(Replay& replay, std::uint32_t from, std::uint32_t to) {
-  for_each_linked(executor_.proxies().take_done(replay, from, to),
-                  [this](Node& proxy) { executor_.finish(proxy); });
 }
 
 /// Makes the slot free. Its counts are set, and nobody touches it until it is reserved or used again.
@@ -430,7 +425,8 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
   if (in_order || replay.is_done(index))  // in order, all that was issued
     return scope_.complete_ref(seq);
   if (template_.nodes[index].flags & kHasNode) return {&replay.node_of(index), seq};
-  if (Node* named = executor_.proxies().find(replay, index)) return {named, seq};
+  // relaxed: the owner has entered it.
+  if (Node* named = replay.proxies[index].load(std::memory_order_relaxed)) return {named, seq};
   const Template::Operation& operation = template_.operations[index];
   Node& proxy = scope_.allocate_reserved(0, seq);
   proxy.kind = operation.kind;
@@ -439,7 +435,8 @@ NodeRef Replays::ref(Replay& replay, std::uint32_t index) {
   scope_.window().mark_auxiliary();
   proxy.pending.store(1, std::memory_order_relaxed);
   executor_.proxies().add(replay, index, proxy);
-  finish_proxies(replay, index, index + 1);
+  if (replay.is_done(index))
+    if (Node* taken = replay.take_proxy(index)) executor_.finish(*taken);
   return {&proxy, seq};
 }
 
@@ -517,40 +514,42 @@ void Replay::clear() {
 void Proxies::add(Replay& replay, std::uint32_t index, Node& proxy) {
   // release: partner of the acquire by who has done an operation.
   replay.events.fetch_or(kProxies, std::memory_order_release);
+  // release: partner of take_proxy.
+  replay.proxies[index].store(&proxy, std::memory_order_release);
   const std::lock_guard lock(mutex_);
-  open_.emplace_hint(open_.end(), ++added_, Open{&replay, index, &proxy});
-  replay.proxy_number[index].store(added_, std::memory_order_relaxed);
+  entries_.push_back({++added_, &replay, index});
+  replay.noted.push_back(added_);
 }
 
-Node* Proxies::find(const Replay& replay, std::uint32_t index) {
-  const std::lock_guard lock(mutex_);
-  const auto found = open_.find(replay.proxy_number[index].load(std::memory_order_relaxed));
-  return found != open_.end() ? found->second.proxy : nullptr;
+void Proxies::Entry::take(Node*& taken) const {
+  if (Node* proxy = replay->take_proxy(index)) proxy->next = std::exchange(taken, proxy);
 }
 
-Node* Proxies::take_done(Replay& replay, std::uint32_t from, std::uint32_t to) {
+Node* Proxies::remove(Replay& replay) {
   Node* taken = nullptr;
   const std::lock_guard lock(mutex_);
-  for (std::uint32_t i = from; i < to; ++i)
-    if (const std::uint64_t number = replay.proxy_number[i].load(std::memory_order_relaxed))
-      take_if_done(open_.find(number), taken);
+  for (const std::uint64_t number : replay.noted) {
+    Entry& entry = *std::ranges::lower_bound(entries_, number, {}, &Entry::number);
+    entry.take(taken);
+    entry.replay = nullptr;
+  }
+  forgotten_ += replay.noted.size();
+  replay.noted.clear();
+  if (2 * forgotten_ > entries_.size()) {
+    std::erase_if(entries_, [](const Entry& entry) { return entry.replay == nullptr; });
+    forgotten_ = 0;
+  }
   return taken;
 }
 
 Node* Proxies::take_done_since(std::uint64_t& looked) {
   Node* taken = nullptr;
   const std::lock_guard lock(mutex_);
-  for (auto at = open_.upper_bound(std::exchange(looked, added_)); at != open_.end();)
-    at = take_if_done(at, taken);
+  const std::uint64_t last = std::exchange(looked, added_);
+  for (auto at = std::ranges::upper_bound(entries_, last, {}, &Entry::number); at != entries_.end();
+       ++at)
+    if (at->replay != nullptr && at->replay->is_done(at->index)) at->take(taken);
   return taken;
-}
-
-Proxies::Table::iterator Proxies::take_if_done(Table::iterator at, Node*& taken) {
-  const auto [replay, index, proxy] = at->second;
-  if (!replay->is_done(index)) return std::next(at);
-  replay->proxy_number[index].store(0, std::memory_order_relaxed);
-  proxy->next = std::exchange(taken, proxy);
-  return open_.erase(at);
 }
 
 // --- what the nodes run ------------------------------------------------------------------------------

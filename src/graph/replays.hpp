@@ -122,7 +122,6 @@ class Replays {
   [[nodiscard]] std::uint32_t to_be_done() const;
   void count(Replay& replay);
   void finish(Replay& replay);
-  void finish_proxies(Replay& replay, std::uint32_t from, std::uint32_t to);
   void end_slot(Replay& slot);
   void make_nodes(Replay& replay, std::uint32_t to);
   void issue_in_full(Replay& replay, std::uint32_t count);

@@ -394,8 +394,8 @@ TEST_P(ReplaysOnBoth, AMissedProxyIsFoundByTheNextLook) {
     Node first, second;
     std::uint64_t looked = 0;
     proxies.add(*replay, 0, first);
-    EXPECT_EQ(proxies.find(*replay, 0), &first);
-    EXPECT_EQ(proxies.find(*replay, 1), nullptr);
+    EXPECT_EQ(replay->proxies[0].load(), &first);
+    EXPECT_EQ(replay->take_proxy(1), nullptr);
     EXPECT_EQ(proxies.take_done_since(looked), nullptr) << "it is not done";
 
     proxies.add(*replay, 1, second);
@@ -403,10 +403,15 @@ TEST_P(ReplaysOnBoth, AMissedProxyIsFoundByTheNextLook) {
     EXPECT_EQ(proxies.take_done_since(looked), &second);
     EXPECT_EQ(second.next, nullptr) << "the first was there at the look before, and done later";
     EXPECT_EQ(proxies.take_done_since(looked), nullptr);
-    EXPECT_EQ(proxies.take_done(*replay, 0, 2), &first);
-    EXPECT_EQ(proxies.take_done(*replay, 0, 2), nullptr);
+    EXPECT_EQ(replay->take_proxy(0), &first);
+    EXPECT_EQ(replay->take_proxy(0), nullptr);
     std::uint64_t of_another_thread = 0;
     EXPECT_EQ(proxies.take_done_since(of_another_thread), nullptr);
+
+    // Missed by both, and the replay is complete.
+    proxies.add(*replay, 1, second);
+    EXPECT_EQ(proxies.remove(*replay), &second);
+    EXPECT_EQ(proxies.take_done_since(looked), nullptr);
   });
 }
 
