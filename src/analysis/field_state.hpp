@@ -73,6 +73,8 @@ class alignas(64) FieldState {
   /// Forgets unwanted footprints, and puts equivalence sets together that no footprint tells apart any more. No pointer
   /// to such a footprint, or to an equivalence set, may be used afterwards.
   void forget_footprints(const std::function<bool(const Footprint&)>& unwanted);
+  /// By points.
+  [[nodiscard]] const auto& footprints() const { return footprints_; }
 
   [[nodiscard]] const data::IndexSpaceRef& space() const { return subdivision_.space(); }
   /// What instances of the whole field (Extent::whole) have room for: all points, unless it is known which are used.
@@ -148,7 +150,6 @@ class alignas(64) FieldState {
   SubdivisionView subdivision_;
   std::vector<std::unique_ptr<EquivalenceSet>> sets_;  ///< of its parts, in order of creation
   std::uint32_t next_set_ = 0;
-  /// By points.
   std::unordered_map<const data::IndexSpace*, Footprint> footprints_;
   boost::intrusive::list<Footprint, boost::intrusive::constant_time_size<false>> awake_;
   std::size_t entries_ = 0;                   ///< of those awake

@@ -235,11 +235,13 @@ std::vector<IndexSpaceRef> RegionTree::pieces_of(const PartitionNode& p) const {
   return pieces;
 }
 
-std::unordered_set<const IndexSpace*> RegionTree::spaces() const {
-  std::unordered_set<const IndexSpace*> spaces{space().get()};
-  for (const auto& [content, index] : by_content_)
-    for (const IndexSpaceRef& piece : pieces_of(partitions_[index])) spaces.insert(piece.get());
-  return spaces;
+void RegionTree::erase_own(std::unordered_set<const IndexSpace*>& spaces) const {
+  spaces.erase(space().get());
+  for (const auto& [content, index] : by_content_) {
+    const PartitionNode& p = partitions_[index];
+    for (std::uint32_t i = 0; i < p.pieces(); ++i)
+      spaces.erase(nodes_[p.first_child + i].space.get());
+  }
 }
 
 std::uint64_t RegionTree::name_word(std::uint32_t node) const {

@@ -155,8 +155,8 @@ class alignas(64) RegionTree {
     pins_.store(pins() - 1, std::memory_order_relaxed);
     if (uid != uid_.load(std::memory_order_relaxed)) unpin_earlier(uid);
   }
-  /// Owner. The sets of points of the region and of all pieces, dormant ones included.
-  [[nodiscard]] std::unordered_set<const IndexSpace*> spaces() const;
+  /// Owner. Takes out of `spaces` those that the region or one of its pieces has, dormant pieces included.
+  void erase_own(std::unordered_set<const IndexSpace*>& spaces) const;
 
   /// A view has no data of its own: it names data of a tree of an enclosing context, so that a nested one
   /// can make partitions of it.

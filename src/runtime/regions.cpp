@@ -1,5 +1,7 @@
 // Regions made and ended, fills, copies between regions.
 
+#include <unordered_set>
+
 #include "base/assert.hpp"
 #include "base/hash.hpp"
 #include "data/index_space.hpp"
@@ -61,11 +63,17 @@ namespace {
 void forget_dropped(ContextImpl& context, data::RegionTree& tree) {
   context.traces.untraceable("regions were forgotten");
   if (tree.is_view()) return;
-  const auto in_use = tree.spaces();
-  analysis::TreeState::of(tree).for_each([&](analysis::FieldState& field) {
+  // The tree may have many more pieces than were used: those are looked up among these, not the other way round.
+  analysis::TreeState& state = analysis::TreeState::of(tree);
+  std::unordered_set<const data::IndexSpace*> gone;
+  state.for_each([&](analysis::FieldState& field) {
+    for (const auto& [points, footprint] : field.footprints()) gone.insert(points);
+  });
+  tree.erase_own(gone);
+  state.for_each([&](analysis::FieldState& field) {
     context.analysis.forget_complete(field);
     field.forget_footprints([&](const analysis::Footprint& footprint) {
-      return !in_use.contains(footprint.points.get());
+      return gone.contains(footprint.points.get());
     });
   });
 }
