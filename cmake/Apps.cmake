@@ -96,8 +96,8 @@ endforeach()
 
 # What scripts/demo runs.
 add_custom_target(demo)
-foreach(program stencil circuit jacobi s3d_like cfd pennant refrain_tool)
-  if(TARGET ${program} OR program STREQUAL "refrain_tool" AND REFRAIN_BUILD_TOOLS)
+foreach(program stencil circuit jacobi s3d_like cfd pennant)
+  if(TARGET ${program})
     add_dependencies(demo ${program})
   endif()
 endforeach()
