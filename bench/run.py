@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 
-FIGURES_ONLY = {"bench_mapping", "bench_metg"}
+FIGURES_ONLY = {"bench_metg"}
 SECONDS = 180  # for one benchmark
 NAME_KEYS = ("benchmark", "system", "variant", "threads", "size", "metric")
 KEYS = NAME_KEYS + ("unit", "value", "min", "max")

@@ -16,7 +16,7 @@
 //
 // All variants of an application, each run in a process of its own, and both of a stream are measured in one run, repetition
 // by repetition in turn.
-// Medium tasks, and with one thread large ones, are measured with --all or --only; with --all all is measured more often.
+// With one thread medium and large tasks are measured with --all only, and everything more often.
 
 #include <algorithm>
 

@@ -152,9 +152,7 @@ void measure_applications(const Options& options, Records& records) {
     Applications applications_on(options, threads, records);
     for (const Application& application : applications(options.quick)) {
       if (!options.wants(application.name)) continue;
-      const bool judged =
-          application.grain == "small" || (threads == 2 && application.grain == "large");
-      if (!judged && !options.all && options.only.empty()) continue;
+      if (threads == 1 && application.grain != "small" && !options.all) continue;
       applications_on.measure(application);
     }
   }

@@ -30,10 +30,10 @@ struct Case {
   double goal;
 };
 
-constexpr Case cases[] = {{"540x540", 0, 540, 512, 20, 0.9},    {"540x540", 0, 540, 4096, 20, 0.97},
-                          {"540x540", 0, 540, 32768, 20, 0.97}, {"random", 1, 540, 512, 20, 0.9},
-                          {"random", 1, 540, 4096, 20, 0.97},   {"random", 1, 540, 32768, 20, 0.97},
-                          {"45x45", 0, 45, 512, 1500, 0.85}};
+constexpr Case cases[] = {{"540x540", 0, 540, 512, 30, 0.9},    {"540x540", 0, 540, 4096, 30, 0.97},
+                          {"540x540", 0, 540, 32768, 30, 0.97}, {"random", 1, 540, 512, 30, 0.9},
+                          {"random", 1, 540, 4096, 30, 0.97},   {"random", 1, 540, 32768, 30, 0.97},
+                          {"45x45", 0, 45, 512, 3000, 0.85}};
 
 class Side {
  public:
@@ -123,7 +123,7 @@ class Pennant {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Options options = parse_options(argc, argv, "PENNANT beside its OpenMP twin.", 6, 2);
+  const Options options = parse_options(argc, argv, "PENNANT beside its OpenMP twin.", 7, 2);
   Records records;
   Pennant pennant(options, records);
   try {
