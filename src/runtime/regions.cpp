@@ -63,7 +63,7 @@ namespace {
 void forget_dropped(ContextImpl& context, data::RegionTree& tree) {
   context.traces.untraceable("regions were forgotten");
   if (tree.is_view()) return;
-  // The tree may have many more pieces than were used: those are looked up among these, not the other way round.
+  // A set of what was used, not of all pieces: a tree may have thousands of pieces and few footprints.
   analysis::TreeState& state = analysis::TreeState::of(tree);
   std::unordered_set<const data::IndexSpace*> gone;
   state.for_each([&](analysis::FieldState& field) {
