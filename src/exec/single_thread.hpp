@@ -9,8 +9,8 @@
 // to be faster. The first worker decides: it calls `begin` when it finds nothing to do, and after every few nodes. After a
 // true answer it naps, and calls `go_on` after each nap. Any thread may ask `on`: the other workers nap meanwhile, and the
 // launching thread runs what it launches, some hundred tasks at a time (Executor::relieve). A worker does background jobs
-// instead of naps. The first worker looks at the clock when its job is done; a trial that had better end may go on for so
-// long.
+// instead of naps, after its first nap if it was busy. The first worker looks at the clock when its job is done; a trial
+// that had better end may go on for so long.
 //
 // With one thread. Short tasks are run as they are issued, in the order of the program, which costs nothing. Long tasks
 // are better run as they become ready, the latest first: they find more of their data in the caches (s3d-like with tasks

@@ -122,23 +122,28 @@ TEST_F(BackgroundJobs, TimeIsCounted) {
   });
 }
 
+// Also where the nodes are so short and many that the worker tries whether the launching thread is faster alone.
 TEST_F(BackgroundJobs, ComeAfterNodes) {
-  const auto job = std::make_shared<Noted>();
-  int before_it = 0;
-  std::atomic<int> nodes{0};
-  run(1, [&](Executor& executor, Scope& scope) {
-    hold_worker(executor, scope);
-    executor.post(job);
-    for (int i = 0; i < 200; ++i) {
-      launch_node(executor, scope, task_info, [&](Node&, Execution&) {
-        if (!job->done()) ++before_it;
-        ++nodes;
-      });
-    }
-    released_ = true;
-    until([&] { return nodes == 200 && job->done(); });
-  });
-  EXPECT_EQ(before_it, 200);
+  for (const int all : {200, 20'000}) {
+    held_ = released_ = false;
+    const auto job = std::make_shared<Noted>();
+    int before_it = 0;
+    std::atomic<int> nodes{0};
+    const auto program = [&](Executor& executor, Scope& scope) {
+      hold_worker(executor, scope);
+      executor.post(job);
+      for (int i = 0; i < all; ++i) {
+        launch_node(executor, scope, task_info, [&](Node&, Execution&) {
+          if (!job->done()) ++before_it;
+          ++nodes;
+        });
+      }
+      released_ = true;
+      until([&] { return nodes == all && job->done(); });
+    };
+    run(1, program, 100'000);
+    EXPECT_EQ(before_it, all);
+  }
 }
 
 // The worker goes on with a successor that it would keep, or with what it steals.
