@@ -45,7 +45,7 @@ fuzz: setup-build
 	@$(BUILD) build/release -j $(JOBS) --target fuzz
 	@$(BIN)/fuzz --seconds $(FUZZ_SECONDS)
 
-## bench: measure what the goals need, in some 10 minutes; results in build/bench/results.json
+## bench: measure what the goals need, with half the repetitions; results in build/bench/results.json
 bench: bench-build
 	@bench/run.py $(BIN) --out build/bench/results.json
 
@@ -53,7 +53,7 @@ bench: bench-build
 bench-all: bench-build
 	@bench/run.py $(BIN) --out build/bench/results.json --all
 
-## bench-NAME: one benchmark, e.g. bench-task_overhead
+## bench-NAME: one benchmark with all repetitions, e.g. bench-task_overhead
 bench-%: bench-build
 	@bench/run.py $(BIN) --out build/bench/results.json --only $*
 

@@ -3,8 +3,9 @@
 
 Usage: bench/run.py BIN_DIR --out FILE [--only NAME] [--all] [--seconds N]
 
-Without --only and --all: all benchmarks that a bar judges, not those that give figures alone. Each has --seconds (180;
-without a bound with --all) for itself, several times what it needs, so that a slow one takes nothing from the others.
+Without --only and --all: all benchmarks that a bar judges, not those that give figures alone, with half of their
+repetitions. That is an overview; whether a bar is met says --only. Each has --seconds (180; without a bound with --all)
+for itself, several times what it needs, so that a slow one takes nothing from the others.
 Each program BIN_DIR/bench_NAME writes records (see support/records.hpp) to a file of its own. They
 are merged into FILE; a benchmark's records replace those that an earlier run left there under the
 same `benchmark`. A program that fails, writes a record twice or does not end in time makes the run
@@ -102,7 +103,7 @@ def main():
         print(f"bench: no program {wanted.bin}/bench_{wanted.only or '*'}", file=sys.stderr)
         return 1
     seconds = wanted.seconds or (None if wanted.all else SECONDS)
-    flags = ["--all"] if wanted.all else []
+    flags = ["--all"] if wanted.all else [] if wanted.only else ["--half"]
     wanted.out.parent.mkdir(parents=True, exist_ok=True)
 
     new, failures, took = [], [], {}
@@ -120,6 +121,8 @@ def main():
     table(new)
     for failure in failures:
         print(f"bench: {failure}", file=sys.stderr)
+    if flags == ["--half"]:
+        print("bench: half of the repetitions; make bench-NAME makes all, and judges the bars by them")
     print("bench: " + ", ".join(f"{name} {time_s:.0f} s" for name, time_s in took.items()))
     print(f"bench: {len(new)} records in {wanted.out}, {sum(took.values()):.0f} s")
     return 1 if failures else 0

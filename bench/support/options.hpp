@@ -2,6 +2,7 @@
 // The flags that every benchmark takes, and the flags of one benchmark beside them.
 //   --out FILE    write the records there
 //   --reps N      repetitions (default: the benchmark's own)
+//   --half        half the repetitions, at least 3: every figure, its spread less certain
 //   --quick       a fast, rough run: fewer repetitions, less work; never used for a bar
 //   --all         also what only the figures need, not the bars
 //   --only A,B    only these systems
