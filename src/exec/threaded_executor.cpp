@@ -786,14 +786,12 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     const bool decides = slot.index == 1;
     if (lanes_.any()) return single_thread_.end();
     if (decides && !decide(&SingleThreadMode::begin, busy)) return;
-    constexpr std::chrono::nanoseconds nap(SingleThreadMode::kNapNs);
     // Jobs come after nodes: who was busy begins none before it is known that the nodes are done without it.
-    if (busy) {
-      std::this_thread::sleep_for(nap);
-      decide(&SingleThreadMode::go_on);
-    }
-    while (single_thread_.on() && !notifier_.stopped() && !lanes_.any()) {
-      if (!run_background_job(slot)) background_.nap(nap);
+    for (bool jobs = !busy; single_thread_.on() && !notifier_.stopped() && !lanes_.any();
+         jobs = true) {
+      const std::chrono::nanoseconds nap(SingleThreadMode::kNapNs);
+      if (!jobs) std::this_thread::sleep_for(nap);
+      else if (!run_background_job(slot)) background_.nap(nap);
       if (decides) decide(&SingleThreadMode::go_on);  // not due: a job may be short
     }
     if (decides) single_thread_.end();  // lanes may have come
