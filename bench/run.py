@@ -3,9 +3,8 @@
 
 Usage: bench/run.py BIN_DIR --out FILE [--only NAME] [--all] [--seconds N]
 
-Without --only and --all: all benchmarks that a bar judges, not those that give figures alone, with half of their
-repetitions. That is an overview; whether a bar is met says --only. Each has --seconds (180; without a bound with --all)
-for itself, several times what it needs, so that a slow one takes nothing from the others.
+Without --only and --all: an overview of all benchmarks that a bar judges, not of those that give figures alone. The
+programs make half of their repetitions and judge nothing. Each has --seconds (180; without a bound with --all) for itself, several times what it needs, so that a slow one takes nothing from the others.
 Each program BIN_DIR/bench_NAME writes records (see support/records.hpp) to a file of its own. They
 are merged into FILE; a benchmark's records replace those that an earlier run left there under the
 same `benchmark`. A program that fails, writes a record twice or does not end in time makes the run
@@ -22,6 +21,7 @@ import sys
 import time
 
 FIGURES_ONLY = {"bench_metg"}
+SCRIPTS = {"bench_mapping", "bench_oracle_mpi", "bench_traffic"}  # they have no repetitions to halve
 SECONDS = 180  # for one benchmark
 NAME_KEYS = ("benchmark", "system", "variant", "threads", "size", "metric")
 KEYS = NAME_KEYS + ("unit", "value", "min", "max")
@@ -103,7 +103,7 @@ def main():
         print(f"bench: no program {wanted.bin}/bench_{wanted.only or '*'}", file=sys.stderr)
         return 1
     seconds = wanted.seconds or (None if wanted.all else SECONDS)
-    flags = ["--all"] if wanted.all else [] if wanted.only else ["--half"]
+    overview = not (wanted.only or wanted.all)
     wanted.out.parent.mkdir(parents=True, exist_ok=True)
 
     new, failures, took = [], [], {}
@@ -111,6 +111,7 @@ def main():
         print(f"--- {program.name}", flush=True)
         begin = time.monotonic()
         try:
+            flags = ["--all"] if wanted.all else ["--half"] if overview and program.name not in SCRIPTS else []
             new += run(program, wanted.out.parent / (program.name + ".json"), flags, seconds)
         except (subprocess.SubprocessError, OSError, ValueError) as error:
             failures.append(f"{program.name}: {error}")
@@ -121,7 +122,7 @@ def main():
     table(new)
     for failure in failures:
         print(f"bench: {failure}", file=sys.stderr)
-    if flags == ["--half"]:
+    if overview:
         print("bench: half of the repetitions; make bench-NAME makes all, and judges the bars by them")
     print("bench: " + ", ".join(f"{name} {time_s:.0f} s" for name, time_s in took.items()))
     print(f"bench: {len(new)} records in {wanted.out}, {sum(took.values()):.0f} s")

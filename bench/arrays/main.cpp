@@ -87,7 +87,7 @@ void measure(const Application& application, std::int64_t elements, const Option
     const double bar = elements == 1000                                               ? kSmall
                        : elements >= 1'000'000 && judged_when_large(application.name) ? kLarge
                                                                                       : 0;
-    if (bar > 0) std::printf(" [bar %.2f: %s]", bar, ratio.high >= bar ? "met" : "missed");
+    if (bar > 0) std::printf(" [bar %.2f: %s]", bar, verdict(ratio.high >= bar));
   }
   std::printf("\n");
   std::fflush(stdout);

@@ -7,6 +7,7 @@
 #include "support/clock.hpp"
 #include "support/forked.hpp"
 #include "support/memory.hpp"
+#include "support/options.hpp"
 #include "support/rounds.hpp"
 
 namespace refrain::bench {
@@ -82,7 +83,7 @@ void measure_statement(const Options& options, Records& records) {
       std::printf("  %-20s %8.3f (%.3f - %.3f)", c.name().c_str(), s.median, s.min, s.max);
       if (&c != bare && n == 1024)
         std::printf("  over the loop %.3f, bar %.1f: %s", over, kMostOver,
-                    over <= kMostOver ? "met" : "missed");
+                    verdict(over <= kMostOver));
       std::printf("\n");
       records.add({"arrays", c.system, c.variant, kThreads, n, "us_per_statement", "us", s});
     }
@@ -116,7 +117,7 @@ void measure_memory(const Options& options, Records& records) {
     const double ratio = got[0] / got[1];
     std::printf("  %lld elements: %.1f MiB of %.1f MiB: %.2f, bar %.1f: %s\n",
                 static_cast<long long>(n), got[0] / 1048576, got[1] / 1048576, ratio, kMostMemory,
-                ratio <= kMostMemory ? "met" : "missed");
+                verdict(ratio <= kMostMemory));
     records.add(
         {"arrays", "refrain", "", kThreads, n, "peak_to_live_memory", "x", {ratio, ratio, ratio}});
   }

@@ -7,6 +7,7 @@
 #include "autotrace/applications.hpp"
 #include "autotrace/measure.hpp"
 #include "support/forked.hpp"
+#include "support/options.hpp"
 #include "support/rounds.hpp"
 
 namespace refrain::bench {
@@ -68,8 +69,6 @@ class WarmUp {
   std::vector<double> samples_;
 };
 
-const char* verdict(bool met) { return met ? "met" : "missed"; }
-
 class Applications {
  public:
   Applications(const Options& options, int threads, Records& records)
@@ -121,9 +120,9 @@ class Applications {
   void report_ratio(const Application& application, const std::vector<Contestant>& contestants,
                     std::size_t other, const char* metric) {
     const PairedRatio ratio = paired_ratio(contestants.back().samples, contestants[other].samples);
-    std::printf("  auto / %-10s %.3f  (95%%: %.3f - %.3f)  goal %.2f  %s\n",
-                contestants[other].variant.c_str(), ratio.median, ratio.low, ratio.high,
-                throughput_goal, verdict(ratio.high >= throughput_goal));
+    std::printf("  auto / %-10s %.3f  (%s: %.3f - %.3f)  goal %.2f  %s\n",
+                contestants[other].variant.c_str(), ratio.median, ratio.level(), ratio.low,
+                ratio.high, throughput_goal, verdict(ratio.high >= throughput_goal));
     add(application, "auto", metric, "x", {ratio.median, ratio.low, ratio.high});
   }
 

@@ -7,6 +7,7 @@
 #include "autotrace/measure.hpp"
 #include "autotrace/streams.hpp"
 #include "support/clock.hpp"
+#include "support/options.hpp"
 #include "support/rounds.hpp"
 
 namespace refrain::bench {
@@ -60,7 +61,7 @@ void measure_warm_up(const Options& options, Records& records) {
       const double goal = std::max(10.0 * length, 500.0);
       std::printf("  %6u, %d thread%s  %8.0f  (%.0f - %.0f)  goal %.0f  %s\n", length, threads,
                   threads == 1 ? " " : "s", calls.median, calls.min, calls.max, goal,
-                  calls.median <= goal ? "met" : "missed");
+                  verdict(calls.median <= goal));
       records.add({"autotrace_lengths", "refrain", "on", threads, length, "calls_before_steady", "",
                    calls});
     }
@@ -96,8 +97,8 @@ void measure_lengths(const Options& options, Records& records) {
                    "ns_per_launch", "ns", found ? on : off});
   }
   const PairedRatio ratio = paired_ratio(contestants.back().samples, contestants[3].samples);
-  std::printf("  5000 / 500: %.3f (95%%: %.3f - %.3f)  goal %.1f  %s\n", ratio.median, ratio.low,
-              ratio.high, slower_goal, ratio.low <= slower_goal ? "met" : "missed");
+  std::printf("  5000 / 500: %.3f (%s: %.3f - %.3f)  goal %.1f  %s\n", ratio.median, ratio.level(),
+              ratio.low, ratio.high, slower_goal, verdict(ratio.low <= slower_goal));
   records.add({"autotrace_lengths",
                "refrain",
                "on",

@@ -10,6 +10,7 @@
 #include "runtime/runtime_impl.hpp"
 #include "support/clock.hpp"
 #include "support/memory.hpp"
+#include "support/options.hpp"
 #include "support/rounds.hpp"
 
 namespace refrain::bench {
@@ -75,16 +76,13 @@ class Streams {
     const PairedRatio ratio = paired_ratio(contestants[1].samples, contestants[0].samples);
     std::printf("  %-16s %9.1f %9.1f   %.3f (%.3f - %.3f) %s", stream.name,
                 spread(contestants[0].samples).median, spread(contestants[1].samples).median,
-                ratio.median, ratio.low, ratio.high,
-                !bars                      ? ""
-                : ratio.low <= slower_goal ? "met"
-                                           : "missed");
+                ratio.median, ratio.low, ratio.high, bars ? verdict(ratio.low <= slower_goal) : "");
     for (const Contestant& c : contestants)
       add(stream, c.variant, "ns_per_launch", "ns", spread(c.samples));
     add(stream, "on", "to_off", "x", {ratio.median, ratio.low, ratio.high});
     if (threads_ > 1) {
       std::printf("   mining %.2f%%", 100 * share.median);
-      if (!stream.repeats) std::printf(" %s", share.median <= mining_goal ? "met" : "missed");
+      if (!stream.repeats) std::printf(" %s", verdict(share.median <= mining_goal));
       add(stream, "on", "mining_share", "", share);
     }
     std::printf("\n");

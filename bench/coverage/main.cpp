@@ -185,7 +185,7 @@ class Mining {
       if (slowest_[i].median == 0) continue;  // no text is so long
       std::printf("  %zu tokens, the slowest %s: %.3f ms (%.3f - %.3f)  goal %.0f  %s\n",
                   goals[i].size, streams, slowest_[i].median, slowest_[i].min, slowest_[i].max,
-                  goals[i].ms, slowest_[i].median <= goals[i].ms ? "met" : "missed");
+                  goals[i].ms, verdict(slowest_[i].median <= goals[i].ms));
     }
   }
 

@@ -96,12 +96,12 @@ class Growth {
     if (!instructions.empty()) {
       const double differ = range(instructions);
       std::printf("  instructions differ by %.3fx  bar %.1f  %s\n", differ, allowance,
-                  differ <= allowance ? "met" : "missed");
+                  verdict(differ <= allowance));
     }
     const double grew = growth(times);
     const double walk_grew = growth(walks);
     std::printf("  time grew %.2fx, the walk %.2fx  %s\n", grew, walk_grew,
-                grew <= allowance * walk_grew ? "met" : "missed");
+                verdict(grew <= allowance * walk_grew));
     std::printf("  at %ld a task takes as much longer as %.1f steps of the walk there\n",
                 axis.sizes.back(), (times.back() - times.front()) / walks.back());
   }
@@ -112,7 +112,7 @@ class Growth {
               {"2", "parked", "regions=16 pieces=0 fields=1 in_flight=" + std::to_string(parked)});
     const double bytes = peer.ask("");
     std::printf("\nmemory per task in flight: %.0f bytes  bar %.0f  %s\n", bytes, bytes_goal,
-                bytes <= bytes_goal ? "met" : "missed");
+                verdict(bytes <= bytes_goal));
     records_.add(
         {"growth_in_flight", "refrain", "", 2, parked, "bytes_per_task", "B", once(bytes)});
   }

@@ -138,7 +138,7 @@ void report_added(const std::vector<bench::Contestant>& contestants, const char*
     added.push_back(with.samples[i] - base.samples[i]);
   const bench::Spread s = bench::spread(added);
   std::printf("  %s adds %.1f  (%.1f - %.1f) to %s  goal %.0f  %s\n", variant, s.median, s.min,
-              s.max, without, most_added_ns, s.median <= most_added_ns ? "met" : "missed");
+              s.max, without, most_added_ns, bench::verdict(s.median <= most_added_ns));
   records.add({"issue_cost", "refrain", variant, 2, launches, "ns_added", "ns", s});
 }
 
@@ -176,8 +176,7 @@ int main(int argc, char** argv) {
   for (const bench::Contestant& c : contestants) {
     const bench::Spread s = bench::spread(c.samples);
     std::printf("  %-20s %7.1f  (%.1f - %.1f)", c.variant.c_str(), s.median, s.min, s.max);
-    if (c.variant == "traced")
-      std::printf("  bar %.0f  %s", goal_ns, s.median <= goal_ns ? "met" : "missed");
+    if (c.variant == "traced") std::printf("  bar %.0f  %s", goal_ns, bench::verdict(s.median <= goal_ns));
     std::printf("\n");
     records.add({"issue_cost", c.system, c.variant, 2, launches, "ns_per_launch", "ns", s});
   }

@@ -30,7 +30,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from sign_test import interval
 
 HERE = pathlib.Path(__file__).absolute().parent
-ROUNDS, ROUNDS_HALF, ROUNDS_ALL = 6, 3, 15
+ROUNDS, ROUNDS_ALL = 6, 15
 MAPPINGS, MAPPINGS_ALL = 2, 5
 ALLOWED = 1.05
 MACHINES = {
@@ -160,7 +160,7 @@ def kendall(groups, shown):
     return agreement, pairs
 
 
-def measure(name, size, random_mappings, rounds, folder):
+def measure(name, size, all_of_it, folder):
     machine_name, shared, sizes = APPLICATIONS[name]
     label, flags, iterations = sizes[size]
     machine = MACHINES[machine_name]
@@ -170,7 +170,7 @@ def measure(name, size, random_mappings, rounds, folder):
     run(command, machine=machine, capture=captured)
     program = json.loads(captured.read_text())
     mappings = [("default", None)]
-    for i in range(random_mappings):
+    for i in range(MAPPINGS_ALL if all_of_it else MAPPINGS):
         path = folder / f"random{i}.json"
         path.write_text(json.dumps(random_mapping(program, f"{name} {label} {i}")))
         mappings.append((f"random{i}", path))
@@ -178,7 +178,7 @@ def measure(name, size, random_mappings, rounds, folder):
              for mapping, path in mappings]
     # What is captured, and what is measured, takes turns: the machine is not as fast all the time.
     runs = []
-    for turn in range(rounds):
+    for turn in range(ROUNDS_ALL if all_of_it else ROUNDS):
         for mapping in [None, cores]:
             runs.append(folder / f"run{len(runs)}.json")
             run(command, machine=machine, mapping=mapping, capture=runs[-1])
@@ -193,18 +193,15 @@ def measure(name, size, random_mappings, rounds, folder):
 def main():
     parser = argparse.ArgumentParser(description="Compare simulations with runs.")
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--half", action="store_true", help="half the rounds")
     parser.add_argument("--all", action="store_true", help="three sizes, five random mappings, 15 rounds")
     parser.add_argument("--only", choices=sorted(APPLICATIONS), help="this application")
     wanted = parser.parse_args()
-    rounds = ROUNDS_ALL if wanted.all else ROUNDS_HALF if wanted.half else ROUNDS
-    random_mappings = MAPPINGS_ALL if wanted.all else MAPPINGS
     groups, beyond, status = [], 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for name in [wanted.only] if wanted.only else APPLICATIONS:
             for size in range(3) if wanted.all else [1]:
                 try:
-                    measured = measure(name, size, random_mappings, rounds, pathlib.Path(folder))
+                    measured = measure(name, size, wanted.all, pathlib.Path(folder))
                 except RuntimeError as error:
                     print(f"bench_mapping: {error}", file=sys.stderr)
                     status = 1

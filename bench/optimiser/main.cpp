@@ -53,7 +53,7 @@ class Optimiser {
     add(shape, tasks, "ns_per_task", "ns", ns);
     std::printf("  %-8s %7u tasks  %7.0f ns each  %6.3f s %s  %zu of %zu edges removed",
                 shape.c_str(), tasks, ns.median, ns.median * tasks * 1e-9,
-                ns.median * tasks * 1e-9 <= goal_s ? "met" : "missed",
+                verdict(ns.median * tasks * 1e-9 <= goal_s),
                 number_of(edges) - number_of(result.edges), number_of(edges));
     if (result.unexamined > 0) std::printf(", %zu unexamined", result.unexamined);
     const auto unexamined = double(result.unexamined);

@@ -11,6 +11,7 @@
 #include "oracle/reduction.hpp"
 #include "oracle/timed_reduction.hpp"
 #include "support/clock.hpp"
+#include "support/options.hpp"
 
 namespace refrain::bench {
 
@@ -23,8 +24,6 @@ constexpr double goal_ns = 60, goal_bytes_per_symbol = 64, goal_bytes = 1 << 20;
 constexpr std::size_t many_symbols = 100;
 
 Spread once(double value) { return {value, value, value}; }
-const char* verdict(bool met) { return met ? "met" : "missed"; }
-
 double ns_to_add(Reduction& reduction, std::span<const std::uint32_t> events) {
   const std::int64_t start = now_ns();
   for (const std::uint32_t event : events) reduction.add(event);

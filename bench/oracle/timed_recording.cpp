@@ -13,6 +13,7 @@
 #include "oracle/timed_reduction.hpp"
 #include "oracle/tracker.hpp"
 #include "support/clock.hpp"
+#include "support/options.hpp"
 #include "support/random.hpp"
 
 namespace refrain::bench {
@@ -155,7 +156,7 @@ void measure_timed_recording(const Options& options, Records& records) {
                 100 * found.predicted, 100 * found.predicted_by_replay);
   }
   std::printf("  the slowest: %.1f ns (%s)  goal %.0f  %s\n", slowest, slowest_name.c_str(),
-              goal_ns, slowest <= goal_ns ? "met" : "missed");
+              goal_ns, verdict(slowest <= goal_ns));
 }
 
 }  // namespace refrain::bench

@@ -165,7 +165,6 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser(description="Predicts MPI programs, and says what recording them costs.")
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--half", action="store_true", help="changes nothing: few repetitions as it is")
     parser.add_argument("--all", action="store_true", help="large working sets too, and pairs of runs")
     parser.add_argument("--only", help="this program")
     wanted = parser.parse_args()

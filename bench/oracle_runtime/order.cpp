@@ -8,6 +8,7 @@
 #include "circuit/parallel.hpp"
 #include "oracle_runtime/measure.hpp"
 #include "support/forked.hpp"
+#include "support/options.hpp"
 #include "support/rounds.hpp"
 
 namespace refrain::bench {
@@ -77,9 +78,9 @@ void measure(const Options& options, Records& records, const Application& applic
   }
   const auto compare = [&](const Contestant& other, const char* metric, double goal) {
     const PairedRatio ratio = paired_ratio(contestants.back().samples, other.samples);
-    std::printf("  time, path / %-5s %.3f  (95%%: %.3f - %.3f)  goal %.2f  %s\n",
-                other.variant.c_str(), ratio.median, ratio.low, ratio.high, goal,
-                ratio.low <= goal ? "met" : "missed");
+    std::printf("  time, path / %-5s %.3f  (%s: %.3f - %.3f)  goal %.2f  %s\n",
+                other.variant.c_str(), ratio.median, ratio.level(), ratio.low, ratio.high, goal,
+                verdict(ratio.low <= goal));
     add("path", metric, "x", {ratio.median, ratio.low, ratio.high});
   };
   compare(contestants[0], "to_local", most_of_others);

@@ -6,6 +6,7 @@
 #include "oracle_runtime/measure.hpp"
 #include "support/clock.hpp"
 #include "support/forked.hpp"
+#include "support/options.hpp"
 #include "support/rounds.hpp"
 #include "support/temporary_file.hpp"
 
@@ -86,7 +87,7 @@ class WarmStarts {
       std::printf("\n");
     }
     std::printf("  replayed       cold %.4f, warm %.4f  goal %.2f  %s\n", replayed_cold,
-                replayed_warm, least_replayed, replayed_warm >= least_replayed ? "met" : "missed");
+                replayed_warm, least_replayed, verdict(replayed_warm >= least_replayed));
     std::fflush(stdout);
     add(application, "warm", "replayed", "", {replayed_warm, replayed_warm, replayed_warm});
   }
@@ -99,9 +100,10 @@ class WarmStarts {
   }
   void report_ratio(const Application& application, const Contestant& cold, const Contestant& c) {
     const PairedRatio ratio = paired_ratio(c.samples, cold.samples);
-    std::printf("  / cold %.3f (95%%: %.3f - %.3f)", ratio.median, ratio.low, ratio.high);
+    std::printf("  / cold %.3f (%s: %.3f - %.3f)", ratio.median, ratio.level(), ratio.low,
+                ratio.high);
     if (c.variant != "recording")
-      std::printf("  goal %.2f  %s", most_added, ratio.low <= most_added ? "met" : "missed");
+      std::printf("  goal %.2f  %s", most_added, verdict(ratio.low <= most_added));
     add(application, c.variant, "to_cold", "x", {ratio.median, ratio.low, ratio.high});
   }
 

@@ -77,7 +77,7 @@ class OwnShare {
     if (series.empty()) return;
     const auto [low, high] = std::ranges::minmax(series);
     std::printf("  %s differ by %.3fx  bar %.2f  %s\n", what, high / low, most,
-                high / low <= most ? "met" : "missed");
+                verdict(high / low <= most));
   }
 
   double count(const Place& place, long root, const std::string& what) {

@@ -81,8 +81,8 @@ class Pennant {
       records_.add({"pennant", side.system, c.mesh, threads, c.chunk, "cycles_per_s", "1/s", s});
     }
     const PairedRatio speed = paired_ratio(sides[1].samples, sides[0].samples);
-    std::printf("  speed against the twin %.3f (95%%: %.3f - %.3f)  bar %.2f  %s\n", speed.median,
-                speed.low, speed.high, c.goal, speed.high >= c.goal ? "met" : "missed");
+    std::printf("  speed against the twin %.3f (%s: %.3f - %.3f)  bar %.2f  %s\n", speed.median,
+                speed.level(), speed.low, speed.high, c.goal, verdict(speed.high >= c.goal));
     add(c, "speed_to_openmp", "x", {speed.median, speed.low, speed.high});
     first_cycle(c, ours.first(), twin.first(), sides[1].samples);
     twin_[{c.mesh, c.chunk}] = sides[1].samples;
@@ -95,7 +95,7 @@ class Pennant {
     const double ratio = spread(small->second).median / spread(large->second).median;
     const double goal = 1.1 * 1.45 / 1.41;
     std::printf("\n%s: the twin's time with chunks of 512 against 4096 %.3f  bar %.3f  %s\n",
-                mesh.c_str(), ratio, goal, ratio <= goal ? "met" : "missed");
+                mesh.c_str(), ratio, goal, verdict(ratio <= goal));
   }
 
  private:
@@ -106,9 +106,9 @@ class Pennant {
     for (std::size_t i = 0; i < ours.size(); ++i) more.push_back((ours[i] - twin[i]) / later[i]);
     const Spread s = spread(more);
     // The small one has cycles of less than a millisecond, and no bar.
-    const char* judged = c.zones < 100 ? "" : s.median <= 3 ? "  bar 3  met" : "  bar 3  missed";
-    std::printf("  the first cycle takes %.2f cycles of the twin more (%.2f - %.2f)%s\n", s.median,
-                s.min, s.max, judged);
+    std::printf("  the first cycle takes %.2f cycles of the twin more (%.2f - %.2f)%s%s\n",
+                s.median, s.min, s.max, c.zones < 100 ? "" : "  bar 3  ",
+                c.zones < 100 ? "" : verdict(s.median <= 3));
     add(c, "first_cycle_extra", "cycles", s);
   }
   void add(const Case& c, const char* metric, const char* unit, const Spread& s) {

@@ -43,8 +43,7 @@ class Sparse {
         const bool met = fields == 1 ? count <= 500 : count <= 1.3 * of_one;
         std::printf(
             "  %dD %8ld rectangles, %d fields: %7.1f instructions a rectangle  bar %s  %s\n", dim,
-            size, fields, count, fields == 1 ? "500" : "1.3 times one field",
-            met ? "met" : "missed");
+            size, fields, count, fields == 1 ? "500" : "1.3 times one field", verdict(met));
         Peer peer(program_, {"1", "bytes", shape + " again=0"});
         const double bytes = peer.ask("") / static_cast<double>(size);
         add("first", dim, fields, size, "bytes_per_rectangle", "B", {bytes, bytes, bytes});
@@ -63,7 +62,7 @@ class Sparse {
     add("dense", 1, 1, size, "instructions_per_point", "", {dense, dense, dense});
     std::printf(
         "  seen before: %.0f instructions a point, dense blocks %.0f: %.2f times  bar 2  %s\n",
-        sparse, dense, sparse / dense, sparse <= 2 * dense ? "met" : "missed");
+        sparse, dense, sparse / dense, verdict(sparse <= 2 * dense));
   }
 
   void record(const std::vector<long>& sizes) {
@@ -80,7 +79,7 @@ class Sparse {
         const bool met = ns.median <= 1.5 * least && (before == 0 || ns.median <= 2000);
         std::printf("  recording %6ld points, %s: %7.0f ns a point  bar %s  %s\n", size,
                     before != 0 ? "analysed before" : "at first sight", ns.median,
-                    before != 0 ? "2000, flat" : "flat", met ? "met" : "missed");
+                    before != 0 ? "2000, flat" : "flat", verdict(met));
         std::fflush(stdout);
       }
     }
@@ -116,8 +115,8 @@ class Sparse {
       std::printf(
           "  gathered from runs of %4ld points: an array %5.2f ns a point, numbered %5.2f, by "
           "point %5.2f: %.2f times  bar 1.5  %s; %.1f bytes a point  bar 16  %s\n",
-          length, array.median, numbered.median, by_point.median, ratio,
-          ratio <= 1.5 ? "met" : "missed", bytes, bytes <= 16 ? "met" : "missed");
+          length, array.median, numbered.median, by_point.median, ratio, verdict(ratio <= 1.5),
+          bytes, verdict(bytes <= 16));
       std::fflush(stdout);
     }
   }
@@ -133,8 +132,7 @@ class Sparse {
       count_points("nested", shape, variant, size, rounds * 16 * size);
       if (of_few == 0) of_few = ns.median;
       std::printf("  %ld partitions, %s: %7.0f ns a point, %.2f times  bar 2  %s\n", size,
-                  variant.c_str(), ns.median, ns.median / of_few,
-                  ns.median <= 2 * of_few ? "met" : "missed");
+                  variant.c_str(), ns.median, ns.median / of_few, verdict(ns.median <= 2 * of_few));
       std::fflush(stdout);
     }
   }

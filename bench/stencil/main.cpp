@@ -67,9 +67,9 @@ void report(const std::vector<Contestant>& contestants, int tile, Records& recor
   const Contestant* twin = find_finished(contestants, "openmp");
   if (!ours || !twin) return;
   const PairedRatio ratio = paired_ratio(twin->samples, ours->samples);
-  std::printf("  speed against the twin %.3f (95%%: %.3f - %.3f, %zu pairs)  bar %.2f  %s\n",
-              ratio.median, ratio.low, ratio.high, ratio.pairs, goal,
-              ratio.high >= goal ? "met" : "missed");
+  std::printf("  speed against the twin %.3f (%s: %.3f - %.3f, %zu pairs)  bar %.2f  %s\n",
+              ratio.median, ratio.level(), ratio.low, ratio.high, ratio.pairs, goal,
+              verdict(ratio.high >= goal));
   records.add({"stencil", "refrain", "", threads, tile, "speed_to_openmp", "x",
                Spread{ratio.median, ratio.low, ratio.high}});
 }

@@ -10,6 +10,8 @@ namespace refrain::bench {
 
 namespace {
 
+bool judges = true;  ///< written before there are threads
+
 [[noreturn]] void refuse(const std::string& text) {
   std::fprintf(stderr, "%s (--help lists the flags)\n", text.c_str());
   std::exit(2);
@@ -20,7 +22,7 @@ namespace {
       "%s\n\n"
       "  --out FILE    write the records there as JSON\n"
       "  --reps N      repetitions\n"
-      "  --half        half the repetitions\n"
+      "  --half        half the repetitions, no verdicts\n"
       "  --quick       a fast, rough run\n"
       "  --all         also what only the figures need\n"
       "  --only A,B    only these systems\n"
@@ -57,10 +59,11 @@ bool Options::wants(const std::string& system) const {
   return only.empty() || std::find(only.begin(), only.end(), system) != only.end();
 }
 
+const char* verdict(bool met) { return !judges ? "not judged" : met ? "met" : "missed"; }
+
 Options parse_options(int argc, char** argv, const std::string& about, int reps, int quick_reps) {
   Options options;
   options.peers = own_folder();
-  bool half = false;
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     const auto value = [&]() -> std::string {
@@ -70,14 +73,14 @@ Options parse_options(int argc, char** argv, const std::string& about, int reps,
     if (flag == "--help") help(about);
     else if (flag == "--out") options.out = value();
     else if (flag == "--reps") options.reps = positive(flag, value());
-    else if (flag == "--half") half = true;
+    else if (flag == "--half") judges = false;
     else if (flag == "--quick") options.quick = true;
     else if (flag == "--all") options.all = true;
     else if (flag == "--only") options.only = split(value());
     else if (flag == "--peers") options.peers = value();
     else refuse("unknown flag '" + flag + "'");
   }
-  if (half) reps = std::min(reps, std::max(3, (reps + 1) / 2));
+  if (!judges) reps = std::min(reps, std::max(3, (reps + 1) / 2));
   if (options.reps == 0) options.reps = options.quick ? quick_reps : reps;
   return options;
 }

@@ -31,6 +31,9 @@ struct PairedRatio {
   double high = 0;
   std::size_t pairs = 0;
   bool covered = false;
+
+  /// Of the interval, for people.
+  [[nodiscard]] const char* level() const { return covered ? "95%" : "all"; }
 };
 
 /// Requires equal sizes, at least one pair, positive b. Pair i must have been measured back to back.

@@ -149,7 +149,7 @@ void report_bars(const std::vector<Bar>& bars, Records& records) {
     const bool met = mean <= bar.goal && *high <= 1.25 * bar.goal;
     std::printf("  %-8s %-13s %d thread(s) %-20s %6.3f %6.3f  bar %.2f  %s\n", bar.system.c_str(),
                 bar.variant.c_str(), bar.threads, bar.metric.c_str(), mean, *high, bar.goal,
-                met ? "met" : "missed");
+                verdict(met));
     records.add({"task_overhead", bar.system, bar.variant, bar.threads, 0, bar.metric, "x",
                  Spread{mean, *low, *high}});
   }

@@ -117,8 +117,7 @@ class TraceOverhead {
       added.push_back(recording.samples[i] - analysis.samples[i]);
     const PairedRatio ratio = paired_ratio(added, analysis.samples);
     std::printf(" %10.2f %10.2f %8.2f %s", spread(analysis.samples).median * 1e-3,
-                spread(added).median * 1e-3, ratio.median,
-                ratio.median <= one_time_goal ? "met" : "missed");
+                spread(added).median * 1e-3, ratio.median, verdict(ratio.median <= one_time_goal));
     add(workload, "untraced", "analysis_ns", "ns", spread(analysis.samples));
     add(workload, "traced", "recording_ns", "ns", spread(added));
     add(workload, "traced", "one_time", "x", {ratio.median, ratio.low, ratio.high});
