@@ -155,7 +155,8 @@ class alignas(64) RegionTree {
     pins_.store(pins() - 1, std::memory_order_relaxed);
     if (uid != uid_.load(std::memory_order_relaxed)) unpin_earlier(uid);
   }
-  /// Owner. Takes out of `spaces` those that the region or one of its pieces has, dormant pieces included.
+  /// Owner. Takes out of `spaces` those that the region or one of its pieces has, dormant pieces included. Cost: a
+  /// look-up for each piece of the tree.
   void erase_own(std::unordered_set<const IndexSpace*>& spaces) const;
 
   /// A view has no data of its own: it names data of a tree of an enclosing context, so that a nested one

@@ -73,8 +73,8 @@ void switch_to(Side& from, Side& to) {
   from.stack = std::exchange(Stack::current(), to.stack);
   from.body_local = std::exchange(local, to.body_local);
 #if defined(__SANITIZE_ADDRESS__)
-  // libc's own. AddressSanitizer's forgets at every switch what it knows of both whole stacks, which takes longer than the
-  // rest of the switch and is for programs that do not tell it of their switches.
+  // The one of libc. AddressSanitizer's clears its shadow of the whole stack that it enters, twice, which takes longer than
+  // the rest of the switch and is for programs that do not tell it of their switches.
   static const auto swapcontext = reinterpret_cast<decltype(&::swapcontext)>(
       dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "swapcontext"));
   __sanitizer_start_switch_fiber(&from.sanitizer, reinterpret_cast<void*>(to.stack.bottom),

@@ -33,8 +33,8 @@
 //
 // Tiny tasks. Workers nap while the launching thread gets on better alone (exec/single_thread.hpp).
 //
-// Background jobs (exec/background.hpp) are in one queue. A worker takes a job where it would else spin, sleep or nap,
-// and before its next node when jobs are late; always between bodies, never while a body waits on its stack. A job may
+// Background jobs (exec/background.hpp) are in one queue. A worker takes a job where it would else spin, sleep or nap
+// (but for the first nap of one that was busy), and before its next node when jobs are late; always between bodies, never while a body waits on its stack. A job may
 // take long, so the worker leaves behind what others may want: its kept successor goes into its deque, its completed
 // nodes to their scopes, it looks for proxies as before sleep, and it is no sleeper whom a notification could hit. The
 // thread of a running job is awake, and a thread that may take a job does not sleep, so jobs hide no deadlock. When all
@@ -776,8 +776,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     while (background_.late() && run_background_job(slot)) {}
   }
 
-  /// A worker that has found nothing to do naps, or does background jobs, while the launching thread is better left
-  /// alone.
+  /// For a worker that has found nothing to do, or that is `busy` and tries whether it is in the way. It naps, or does
+  /// background jobs, while the launching thread is better left alone.
   void stay_away(Slot& slot, bool busy = false) {
     const auto decide = [&](auto what, auto... how) {
       const std::uint64_t now = profile::now_ns();
@@ -786,7 +786,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     const bool decides = slot.index == 1;
     if (lanes_.any()) return single_thread_.end();
     if (decides && !decide(&SingleThreadMode::begin, busy)) return;
-    // Jobs come after nodes: who was busy begins none before it is known that the nodes are done without it.
+    // Jobs come after nodes: a busy worker begins none before a first nap has shown that others do its nodes.
     for (bool jobs = !busy; single_thread_.on() && !notifier_.stopped() && !lanes_.any();
          jobs = true) {
       const std::chrono::nanoseconds nap(SingleThreadMode::kNapNs);

@@ -63,7 +63,8 @@ namespace {
 void forget_dropped(ContextImpl& context, data::RegionTree& tree) {
   context.traces.untraceable("regions were forgotten");
   if (tree.is_view()) return;
-  // A set of what was used, not of all pieces: a tree may have thousands of pieces and few footprints.
+  // What was used, less what the tree still has. A set of all pieces would be larger: a tree may have thousands and few
+  // footprints.
   analysis::TreeState& state = analysis::TreeState::of(tree);
   std::unordered_set<const data::IndexSpace*> gone;
   state.for_each([&](analysis::FieldState& field) {

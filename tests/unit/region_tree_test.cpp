@@ -193,7 +193,11 @@ TEST(RegionTree, DroppedPartitionsStayAsTheyAreForWhoeverHasPinnedThem) {
   EXPECT_THROW(check_alive(first, "launch"), UsageError);
   EXPECT_TRUE(tree.knows(first));
   EXPECT_TRUE(has(tree, tree.space()));
-  EXPECT_FALSE(has(tree, tree.node(first.piece({0, 0, 0}).node).space));
+  for (Coord i = 0; i < n; ++i) {
+    const IndexSpaceRef& piece = tree.node(first.piece({i, 0, 0}).node).space;
+    ASSERT_TRUE(piece);
+    EXPECT_FALSE(has(tree, piece));
+  }
 
   const AnyPartition second = make_blocks(tree, 0, n);
   EXPECT_NE(second.index, first.index);
