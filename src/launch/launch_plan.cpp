@@ -117,12 +117,14 @@ void for_each_launch_point(const LaunchRequest& launch, std::size_t value,
 
 namespace {
 
-/// Of a task, or of an access of the program.
+/// Of a task, or of an access of the program. Its trees are pinned: a piece has its name to the end, also when the program
+/// has destroyed it since.
 std::string name_of(const ArgumentInfo& info) {
   const runtime::LaunchPlan& plan = *info.plan;
+  const AnyRegion& region = info.planned().region;
   const exec::NodeKind kind = plan.task ? exec::NodeKind::task : exec::NodeKind::access;
   return fmt::format("{}, argument {} ({}, field '{}')", exec::operation_name(&plan.info, kind),
-                     info.argument, info.planned().region.name(),
+                     info.argument, region.tree->name_of(region.node),
                      plan.requirements[info.argument].field);
 }
 

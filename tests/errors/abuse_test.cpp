@@ -251,6 +251,24 @@ TEST(AbuseErrors, CompactValuesThatAreReachedByStrides) {
       });
 }
 
+// Whenever the task runs: its error is the same with and without workers.
+TEST(AbuseErrors, APieceThatIsDestroyedMeanwhileHasItsNameToTheEnd) {
+  static const Task reach{"reach", [](Read<double> x) { return x[12]; }};
+  Options options = small_machine();
+  options.check = true;
+  for (const int workers : {0, 1}) {
+    options.workers = workers;
+    expect_error<TaskFailed>(options,
+                             {"argument 0 (region 0[blocks 0], field 'mass')", "point 12 outside"},
+                             [&](Context& context) {
+                               auto blocks = context.blocks(context.region(Rect1{0, 39}, mass), 4);
+                               auto result = context.launch(reach, blocks(0)[mass]);
+                               context.destroy(blocks);
+                               static_cast<void>(result.get());
+                             });
+  }
+}
+
 TEST(AbuseErrors, AttachedValuesThatOverlapOrAreMisaligned) {
   std::array<double, 16> memory{};
   const auto refused = [&](const char* what, Coord stride0, Coord stride1, std::size_t shift) {
