@@ -54,9 +54,8 @@ void measure_warm_up(const Options& options, Records& records) {
   std::printf("\nloops of so many launches, empty bodies: calls before the steady state\n");
   for (const int threads : {1, 2})
     for (const std::uint32_t length : {50U, 300U, 1000U, 5000U}) {
-      std::vector<double> samples;
-      for (int i = 0; i < options.reps; ++i)
-        samples.push_back(calls_before_steady(threads, length));
+      std::vector<double> samples(static_cast<std::size_t>(options.reps));
+      for (double& sample : samples) sample = calls_before_steady(threads, length);
       const Spread calls = spread(samples);
       const double goal = std::max(10.0 * length, 500.0);
       std::printf("  %6u, %d thread%s  %8.0f  (%.0f - %.0f)  goal %.0f  %s\n", length, threads,

@@ -137,8 +137,8 @@ class Growth {
   void time(const Axis& axis, long size, std::vector<double>& series) {
     Peer peer(program_, {"1", "time", shape_of(axis, size)});
     const std::string request = "tasks=" + std::to_string(tasks_for(size, 200000));
-    std::vector<double> samples;
-    for (int i = 0; i < options_.reps; ++i) samples.push_back(peer.ask(request));
+    std::vector<double> samples(static_cast<std::size_t>(options_.reps));
+    for (double& sample : samples) sample = peer.ask(request);
     series.push_back(spread(samples).median);
     add(axis, "refrain", size, "ns_per_task", "ns", spread(samples));
   }

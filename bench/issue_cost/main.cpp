@@ -176,7 +176,8 @@ int main(int argc, char** argv) {
   for (const bench::Contestant& c : contestants) {
     const bench::Spread s = bench::spread(c.samples);
     std::printf("  %-20s %7.1f  (%.1f - %.1f)", c.variant.c_str(), s.median, s.min, s.max);
-    if (c.variant == "traced") std::printf("  bar %.0f  %s", goal_ns, bench::verdict(s.median <= goal_ns));
+    if (c.variant == "traced")
+      std::printf("  bar %.0f  %s", goal_ns, bench::verdict(s.median <= goal_ns));
     std::printf("\n");
     records.add({"issue_cost", c.system, c.variant, 2, launches, "ns_per_launch", "ns", s});
   }

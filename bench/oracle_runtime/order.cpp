@@ -71,6 +71,7 @@ void measure(const Options& options, Records& records, const Application& applic
   };
   for (const Contestant& c : contestants) {
     std::vector<double> rates;
+    rates.reserve(c.samples.size());
     for (const double sample : c.samples) rates.push_back(application.course.iterations / sample);
     const Spread s = spread(rates);
     std::printf("  %-10s %10.1f  (%.1f - %.1f)\n", c.variant.c_str(), s.median, s.min, s.max);

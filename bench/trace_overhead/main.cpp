@@ -64,6 +64,7 @@ class TraceOverhead {
   void measure(const Workload& workload, bool one_time) {
     const int occurrences = std::max(8, (options_.quick ? 20'000 : 200'000) / workload.tasks);
     std::vector<Contestant> contestants;
+    contestants.reserve(variants_.size());
     for (const Variant& variant : variants_) {
       contestants.push_back({"refrain", variant.name, [&variant, &workload, occurrences] {
                                return ns_per_occurrence(*variant.runtime, workload.make,
