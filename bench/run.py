@@ -4,7 +4,8 @@
 Usage: bench/run.py BIN_DIR --out FILE [--only NAME] [--all] [--seconds N]
 
 Without --only and --all: an overview of all benchmarks that a bar judges, not of those that give figures alone. The
-programs make half of their repetitions and judge nothing. Each has --seconds (180; without a bound with --all) for itself, several times what it needs, so that a slow one takes nothing from the others.
+programs make half of their repetitions and judge nothing. Each has --seconds (180; without a bound with --all) for
+itself, several times what it needs, so that a slow one takes nothing from the others.
 Each program BIN_DIR/bench_NAME writes records (see support/records.hpp) to a file of its own. They
 are merged into FILE; a benchmark's records replace those that an earlier run left there under the
 same `benchmark`. A program that fails, writes a record twice or does not end in time makes the run

@@ -24,6 +24,7 @@ constexpr double goal_ns = 60, goal_bytes_per_symbol = 64, goal_bytes = 1 << 20;
 constexpr std::size_t many_symbols = 100;
 
 Spread once(double value) { return {value, value, value}; }
+
 double ns_to_add(Reduction& reduction, std::span<const std::uint32_t> events) {
   const std::int64_t start = now_ns();
   for (const std::uint32_t event : events) reduction.add(event);

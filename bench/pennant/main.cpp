@@ -106,9 +106,10 @@ class Pennant {
     for (std::size_t i = 0; i < ours.size(); ++i) more.push_back((ours[i] - twin[i]) / later[i]);
     const Spread s = spread(more);
     // The small one has cycles of less than a millisecond, and no bar.
+    const bool judged = c.zones >= 100;
     std::printf("  the first cycle takes %.2f cycles of the twin more (%.2f - %.2f)%s%s\n",
-                s.median, s.min, s.max, c.zones < 100 ? "" : "  bar 3  ",
-                c.zones < 100 ? "" : verdict(s.median <= 3));
+                s.median, s.min, s.max, judged ? "  bar 3  " : "",
+                judged ? verdict(s.median <= 3) : "");
     add(c, "first_cycle_extra", "cycles", s);
   }
   void add(const Case& c, const char* metric, const char* unit, const Spread& s) {

@@ -6,11 +6,12 @@
 // with one). No fixed length of a task decides it, since it depends on where the threads run. So it is tried: while many
 // tasks a microsecond are executed, the workers now and then stay away for a moment. They stay away for as long as the
 // launching thread alone is about as fast as all threads were together, or faster; where the first worker was busy, it has
-// to be faster. Other workers that find nodes run them meanwhile, and count as the launching thread does. The first worker decides: it calls `begin` when it finds nothing to do, and after every few nodes. After a
-// true answer it naps, and calls `go_on` after each nap. Any thread may ask `on`: the other workers nap meanwhile, and the
-// launching thread runs what it launches, some hundred tasks at a time (Executor::relieve). A worker does background jobs
-// instead of naps, after its first nap if it was busy. The first worker looks at the clock when its job is done; a trial
-// that had better end may go on for so long.
+// to be faster. Other workers that find nodes run them meanwhile, and count as the launching thread does. The first worker
+// decides: it calls `begin` when it finds nothing to do, and after every few nodes. After a true answer it naps, and calls
+// `go_on` after each nap. Any thread may ask `on`: the other workers nap meanwhile, and the launching thread runs what it
+// launches, some hundred tasks at a time (Executor::relieve). A worker does background jobs instead of naps, after its
+// first nap if it was busy. The first worker looks at the clock when its job is done; a trial that had better end may go on
+// for so long.
 //
 // With one thread. Short tasks are run as they are issued, in the order of the program, which costs nothing. Long tasks
 // are better run as they become ready, the latest first: they find more of their data in the caches (s3d-like with tasks

@@ -34,11 +34,11 @@
 // Tiny tasks. Workers nap while the launching thread gets on better alone (exec/single_thread.hpp).
 //
 // Background jobs (exec/background.hpp) are in one queue. A worker takes a job where it would else spin, sleep or nap
-// (but for the first nap of one that was busy), and before its next node when jobs are late; always between bodies, never while a body waits on its stack. A job may
-// take long, so the worker leaves behind what others may want: its kept successor goes into its deque, its completed
-// nodes to their scopes, it looks for proxies as before sleep, and it is no sleeper whom a notification could hit. The
-// thread of a running job is awake, and a thread that may take a job does not sleep, so jobs hide no deadlock. When all
-// workers wait in bodies, a job that nobody has begun is no reason to go on.
+// (but for the first nap of one that was busy), and before its next node when jobs are late; always between bodies, never
+// while a body waits on its stack. A job may take long, so the worker leaves behind what others may want: its kept
+// successor goes into its deque, its completed nodes to their scopes, it looks for proxies as before sleep, and it is no
+// sleeper whom a notification could hit. The thread of a running job is awake, and a thread that may take a job does not
+// sleep, so jobs hide no deadlock. When all workers wait in bodies, a job that nobody has begun is no reason to go on.
 //
 // Completion from outside. The node of an operation that completes later stays where it is. When it is completed, by any
 // thread, the rest of it goes into the queue of nested scopes, or into the ordered queue of the root scope, urgent.
