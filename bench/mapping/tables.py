@@ -31,6 +31,7 @@ CAPTURED = {
                  "--hand-off", "1000000"],
     "s3d-large": ["s3d-like", "--no-sequential", "--n", "2048", "--tiles", "4,4", "--iterations", "12",
                   "--hand-off", "1000000"],
+    "pennant": ["pennant", "--no-sequential", "--zones", "2160,2160", "--chunk", "262144", "--cycles", "8"],
     "maestro-like": ["maestro-like", "--no-sequential", "--high", "48", "--high-pieces", "4", "--low", "16",
                      "--steps", "6"],
 }
@@ -162,7 +163,7 @@ def memory(tables):
     """Inputs that do not fit: the framebuffers are smaller than what the mapping needs that is found with all of them."""
     rows = []
     for machine in ["shepard", "lassen"]:
-        for name in ["stencil-large", "circuit-large", "s3d-large"]:
+        for name in ["pennant", "stencil-large", "circuit-large", "s3d-large"]:
             captured = tables.capture(name)
             zero_copy = tables.mapping(ZERO_COPY, "zero-copy.json")
             fits = tables.folder / "fits.json"

@@ -23,4 +23,9 @@ namespace refrain::map_search {
 void constrained_descent(const Space& space, const std::function<double(const Mapping&)>& evaluate,
                          std::size_t rotations);
 
+/// Coordinate-wise descent once more from the starting point, in the order of what each change gains there alone, then
+/// in the paper's order. The paper's takes the first change that gains anything, and may so lose a much larger one of a
+/// smaller argument.
+void descent_by_gain(const Space& space, const std::function<double(const Mapping&)>& evaluate);
+
 }  // namespace refrain::map_search

@@ -16,13 +16,12 @@ void run(const Space& space, Evaluations& evaluations, const Options& options) {
   const auto ask_for = [&](const std::unique_ptr<Technique>& technique) {
     ask(*technique, space, evaluations, options.seed);
   };
-  const auto descend = [&](std::size_t rotations) {
-    constrained_descent(
-        space, [&](const Mapping& mapping) { return evaluations.evaluate(mapping); }, rotations);
-  };
+  const auto evaluate = [&](const Mapping& mapping) { return evaluations.evaluate(mapping); };
   switch (options.algorithm) {
-    case Algorithm::ccd: return descend(std::max<std::size_t>(1, options.rotations));
-    case Algorithm::cd: return descend(1);
+    case Algorithm::ccd:
+      constrained_descent(space, evaluate, std::max<std::size_t>(1, options.rotations));
+      return descent_by_gain(space, evaluate);
+    case Algorithm::cd: return constrained_descent(space, evaluate, 1);
     case Algorithm::ensemble: return ask_for(ensemble(space));
     case Algorithm::random: return ask_for(random_search(space));
     case Algorithm::annealing: return ask_for(annealing(space));

@@ -15,7 +15,7 @@
 namespace refrain::map_search {
 
 enum class Algorithm : std::uint8_t {
-  ccd,         ///< constrained coordinate-wise descent (section 4.2)
+  ccd,         ///< constrained coordinate-wise descent (section 4.2), then descent by gain
   cd,          ///< coordinate-wise descent (section 4.1)
   ensemble,    ///< several techniques and a bandit (section 4.3)
   random,      ///< each mapping drawn alone

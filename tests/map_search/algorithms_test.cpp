@@ -108,14 +108,43 @@ TEST_F(TwoCollections, HoldCdInALocalMinimumThatCcdLeaves) {
   EXPECT_EQ(best_of(search_with(Algorithm::exhaustive)), best_of(ccd));
 }
 
-TEST_F(TwoCollections, AreSearchedByCdWhereThereIsOneRotation) {
+TEST_F(TwoCollections, AreSearchedByCdAndThenByGainWhereThereIsOneRotation) {
   const Result cd = search_with(Algorithm::cd), one = search_with(Algorithm::ccd, 1);
   EXPECT_EQ(best_of(one), best_of(cd));
   // The starting point; then, for each task, two distributions, and on each of two processors two arguments in two
   // memories.
   EXPECT_EQ(cd.counts.proposed, 1u + 2 * (2 + 2 * 2 * 2));
-  EXPECT_EQ(one.counts.proposed, cd.counts.proposed);
-  EXPECT_EQ(search_with(Algorithm::ccd).counts.proposed, 1 + 5 * (cd.counts.proposed - 1));
+  // By gain: each change alone, of which none gains anything, and each of them once more.
+  const std::size_t by_gain = 1 + 2 * (cd.counts.proposed - 1);
+  EXPECT_EQ(one.counts.proposed, cd.counts.proposed + by_gain);
+  EXPECT_EQ(search_with(Algorithm::ccd).counts.proposed,
+            1 + 5 * (cd.counts.proposed - 1) + by_gain);
+}
+
+/// Either argument gains in zero-copy memory, the smaller one much more; both there lose.
+TEST(Descent, ByGainTakesTheLargestFirst) {
+  Space space;
+  space.program = "a large argument and a small one";
+  space.memories = {{"zc", 0}, {"fb", 0}};
+  space.processors = {{"gpu", {0, 1}, 1, true}};
+  space.tasks = {{"only", {0}, 1, false}};
+  space.arguments = {{0, "large", 100}, {0, "small", 10}};
+  const auto seconds = [](const Mapping& mapping) {
+    const bool large = mapping.memory[0] == 0, small = mapping.memory[1] == 0;
+    if (large && small) return 600.0;
+    return large ? 499.0 : small ? 400.0 : 500.0;
+  };
+  Calls calls([&](const Mapping& mapping) {
+    return map_search::Run{Outcome::ok, seconds(mapping), 0, 1, {}};
+  });
+  Options options;
+  options.final_runs = 0;
+  options.algorithm = Algorithm::cd;
+  EXPECT_EQ(text(space, search(space, calls, nullptr, options).finalists.at(0).mapping),
+            "blocked gpu zc fb");
+  options.algorithm = Algorithm::ccd;
+  EXPECT_EQ(text(space, search(space, calls, nullptr, options).finalists.at(0).mapping),
+            "blocked gpu fb zc");
 }
 
 TEST_F(TwoCollections, LoseTheirLightestEdgesFirst) {
@@ -163,7 +192,7 @@ TEST(Descent, CountsProposalsWithoutAVariantAndDoesNotRunThem) {
   Options options;
   options.final_runs = 0;
   options.limits.runs = 3;
-  options.rotations = 1;
+  options.algorithm = Algorithm::cd;
   const Result result = search(space, calls, nullptr, options);
   EXPECT_EQ(result.counts.proposed, 1u + (1 + 2) + (1 + 2));
   EXPECT_EQ(result.counts.invalid, 1u);
