@@ -250,7 +250,9 @@ std::vector<exec::Template::Operation> CompiledTrace::lay_out() {
 void CompiledTrace::lay_out(Index index, std::uint32_t rank, exec::Template::Operation& made) {
   const trace::Operation& recorded = recording_->operations[index];
   Operand& operand = operands_[index];
-  operand.work = std::visit([](const auto& work) -> const void* { return &work; }, recorded.work);
+  if (recorded.work)
+    operand.work =
+        std::visit([](const auto& work) -> const void* { return &work; }, *recorded.work);
   made.operand = &operand;
   made.info = recorded.info;
   made.kind = recorded.kind;
@@ -266,7 +268,7 @@ void CompiledTrace::lay_out(Index index, std::uint32_t rank, exec::Template::Ope
       made.run = Runs::fold;
       operand.number = own_works_++;
       made.flags = exec::kFold;
-      made.reduction = index - std::get<trace::Fold>(recorded.work).reducer;
+      made.reduction = index - recorded.work_as<trace::Fold>()->reducer;
       break;
     case exec::NodeKind::other:
       made.run = Runs::reduce;
@@ -337,7 +339,7 @@ std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
     record.context = &context_;
   }
   for (Index i = 0; i < operands_.size(); ++i)
-    if (const auto* fold = std::get_if<trace::Fold>(&recording_->operations[i].work))
+    if (const auto* fold = recording_->operations[i].work_as<trace::Fold>())
       values->work[operands_[i].number] = fold->payload;
   for (Index i = 0; i < operands_.size(); ++i) {
     const trace::Operation& recorded = recording_->operations[i];
@@ -351,7 +353,7 @@ std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
     // The folds of a task are the operations that name it, in the order of its arguments.
     analysis::FoldPayload** slot = payload->folds(*record.plan);
     for (Index other = i + 1, left = record.plan->reductions; left > 0; ++other) {
-      const auto* fold = std::get_if<trace::Fold>(&recording_->operations[other].work);
+      const auto* fold = recording_->operations[other].work_as<trace::Fold>();
       if (fold == nullptr || fold->reducer != i) continue;
       *slot++ = &std::get<analysis::FoldPayload>(values->work[operands_[other].number]);
       --left;
@@ -427,7 +429,7 @@ CompiledTrace::Uses CompiledTrace::uses(Index steps) const {
       }
     } else if (const Index end = recording_->steps[step].operations; end > first_of(step)) {
       // Of a copy between regions: what made the source valid comes first.
-      const auto* copy = std::get_if<analysis::CopyPayload>(&recording_->operations[end - 1].work);
+      const auto* copy = recording_->operations[end - 1].work_as<analysis::CopyPayload>();
       if (copy == nullptr) continue;
       ++found.points;
       for (const analysis::Instance* instance : {copy->source, copy->target})
@@ -445,11 +447,11 @@ analysis::AnalysisCounters CompiledTrace::counts(Index operations) const {
   for (Index i = 0; i < operations; ++i) {
     const trace::Operation& recorded = recording_->operations[i];
     sum.edges += template_->nodes[i].carried() + template_->nodes[i].inner;
-    if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work))
+    if (const auto* copy = recorded.work_as<analysis::CopyPayload>())
       sum.count_copy(copy->source->memory * memories + copy->target->memory,
                      copy->points->volume() * copy->value_size);
-    else if (std::holds_alternative<trace::Fill>(recorded.work)) ++sum.fills;
-    else if (std::holds_alternative<trace::Fold>(recorded.work)) ++sum.folds;
+    else if (recorded.work_as<trace::Fill>()) ++sum.fills;
+    else if (recorded.work_as<trace::Fold>()) ++sum.folds;
   }
   return sum;
 }
@@ -486,12 +488,12 @@ const OperationDetails& CompiledTrace::describe() {
       detail.target = target.memory;
       detail.bytes = points->volume() * value_size;
     };
-    if (const auto* copy = std::get_if<analysis::CopyPayload>(&recorded.work)) {
+    if (const auto* copy = recorded.work_as<analysis::CopyPayload>()) {
       detail.source = copy->source->memory;
       moves(*copy->target, copy->points, copy->value_size);
-    } else if (const auto* fill = std::get_if<trace::Fill>(&recorded.work)) {
+    } else if (const auto* fill = recorded.work_as<trace::Fill>()) {
       moves(*fill->target, fill->points, fill->value_size);
-    } else if (const auto* fold = std::get_if<trace::Fold>(&recorded.work)) {
+    } else if (const auto* fold = recorded.work_as<trace::Fold>()) {
       const analysis::FoldPayload& payload = fold->payload;
       moves(*payload.target, payload.points, payload.target->field->type().size);
     }

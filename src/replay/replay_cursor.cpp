@@ -230,7 +230,7 @@ void ReplayCursor::prepare_fills() {
     return;
   const trace::Recording& recording = trace_->recording();
   for (Index i = trace_->first_of(step_); i < recording.steps[step_].operations; ++i) {
-    const auto* fill = std::get_if<trace::Fill>(&recording.operations[i].work);
+    const auto* fill = recording.operations[i].work_as<trace::Fill>();
     if (fill == nullptr) continue;
     ReplayValues::Fill value = value_of(fill->source);
     if (value->producer) await(i, value->producer);

@@ -201,12 +201,12 @@ class Worded {
   [[nodiscard]] std::string operation(Index index) const {
     const trace::Operation& operation = recording_.operations[index];
     if (operation.kind == exec::NodeKind::task) return task(index);
-    if (const auto* copy = std::get_if<analysis::CopyPayload>(&operation.work))
+    if (const auto* copy = operation.work_as<analysis::CopyPayload>())
       return "copy(" + name(*copy->target, copy->points) + ", " +
              name(*copy->source, copy->points) + ")";
-    if (const auto* fill = std::get_if<trace::Fill>(&operation.work))
+    if (const auto* fill = operation.work_as<trace::Fill>())
       return "fill(" + name(*fill->target, fill->points) + ")";
-    if (const auto* fold = std::get_if<trace::Fold>(&operation.work))
+    if (const auto* fold = operation.work_as<trace::Fold>())
       return "fold(" + name(*fold->payload.target, fold->payload.points) + ")";
     return operation.info->name + "()";
   }

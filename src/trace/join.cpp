@@ -66,8 +66,8 @@ class Joiner {
   void add(const Operation& recorded) {
     Operation& operation = made_->operations.emplace_back(recorded);
     operation.step += step_;
-    if (auto* fold = std::get_if<Fold>(&operation.work)) fold->reducer += operation_;
-    if (auto* fill = std::get_if<Fill>(&operation.work)) place(fill->source);
+    if (auto* fold = operation.work_as<Fold>()) fold->reducer += operation_;
+    if (auto* fill = operation.work_as<Fill>()) place(fill->source);
   }
 
   /// A value that is pending when the part begins may have been filled by a part before. Called before the part's

@@ -129,7 +129,7 @@ void Recorder::gives_up(analysis::Instance& instance) {
 
 // --- operations ------------------------------------------------------------------------------------
 
-Work Recorder::work_of(exec::Node& node) {
+std::optional<Work> Recorder::work_of(exec::Node& node) {
   switch (node.kind) {
     case exec::NodeKind::copy: return node.payload_as<analysis::CopyPayload>();
     case exec::NodeKind::fill: {
@@ -169,10 +169,12 @@ void Recorder::operation(const exec::Node& node, std::span<const exec::NodeRef> 
   made.kind = node.kind;
   made.info = node.info;
   made.step = static_cast<Index>(made_.steps.size());
-  made.work = work_of(const_cast<exec::Node&>(node));
-  rename_instances(made.work, [this](const analysis::Instance* instance) {
-    return own_.name_of(const_cast<analysis::Instance&>(*instance));
-  });
+  if (node.kind != exec::NodeKind::task)
+    if (std::optional<Work> work = work_of(const_cast<exec::Node&>(node)))
+      rename_instances(made.work.emplace(*std::move(work)),
+                       [this](const analysis::Instance* instance) {
+                         return own_.name_of(const_cast<analysis::Instance&>(*instance));
+                       });
   for (const exec::NodeRef& earlier : predecessors)
     if (const Index from = index_of(earlier.seq); from != kNone)
       made_.edges.push_back({from, index});
@@ -239,7 +241,7 @@ void Recorder::place_again() {
     step.effects = static_cast<Index>(made_.effects.size());
   }
   for (Operation& operation : made_.operations)
-    if (auto* fill = std::get_if<Fill>(&operation.work); fill != nullptr && fill->source.entry)
+    if (Fill* const fill = operation.work_as<Fill>(); fill != nullptr && fill->source.entry)
       fill->source.index = place_now[fill->source.index];
 }
 
@@ -249,10 +251,12 @@ void Recorder::choose_names() {
   for (Effect& effect : made_.effects) effect.instance = own_.final_name(effect.instance);
   for (Place& place : made_.places)
     for (analysis::Instance*& instance : place.valid) instance = own_.final_name(instance);
-  for (Operation& operation : made_.operations)
-    rename_instances(operation.work, [this](const analysis::Instance* instance) {
+  for (Operation& operation : made_.operations) {
+    if (!operation.work) continue;
+    rename_instances(*operation.work, [this](const analysis::Instance* instance) {
       return own_.final_name(const_cast<analysis::Instance*>(instance));
     });
+  }
   for (analysis::Instance*& instance : arguments_) instance = own_.final_name(instance);
   for (FieldUsed& used : made_.fields) used.own = own_.are_of(*used.field);
   made_.own = own_.take();

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -82,7 +83,7 @@ class Recorder final : public analysis::StateLog {
   std::uint32_t add(analysis::FieldState& field);
   void look_for_cuts(analysis::FieldState& field);
   Index touch(analysis::FieldState& field, analysis::EquivalenceSet& set);
-  Work work_of(exec::Node& node);
+  std::optional<Work> work_of(exec::Node& node);
   bool take_back_unfinished();
   void find_parts(Index place, std::size_t effect, std::vector<Index>& parts) const;
   void place_again();

@@ -20,11 +20,11 @@ void describe_work(const Operation& operation, analysis::LoggedOperation& logged
     logged.target = target->memory;
     logged.points = points;
   };
-  if (const auto* copy = std::get_if<analysis::CopyPayload>(&operation.work))
+  if (const auto* copy = operation.work_as<analysis::CopyPayload>())
     describe(copy->source, copy->target, copy->points);
-  else if (const auto* fill = std::get_if<Fill>(&operation.work))
+  else if (const auto* fill = operation.work_as<Fill>())
     describe(fill->target, fill->target, fill->points);
-  else if (const auto* fold = std::get_if<Fold>(&operation.work))
+  else if (const auto* fold = operation.work_as<Fold>())
     describe(fold->payload.target, fold->payload.target, fold->payload.points);
 }
 
@@ -73,6 +73,8 @@ std::size_t Recording::bytes() const {
                     of(effects) + of(places) + of(entry_uses) + of(fields) + of(trees) + of(own) +
                     of(per_replay_arguments);
   for (const PerReplayInstance& each : own) sum += sizeof *each.placeholder + of(each.users);
+  for (const Operation& operation : operations)
+    if (operation.work) sum += sizeof(Work);
   for (const Place& place : places)
     if (place.valid.size() > 1) sum += of(place.valid);
   return sum;

@@ -26,6 +26,7 @@
 
 #include "analysis/logs.hpp"
 #include "analysis/movement.hpp"
+#include "base/boxed.hpp"
 #include "data/region_tree.hpp"
 #include "graph/node.hpp"
 #include "trace/optimiser.hpp"
@@ -101,7 +102,7 @@ struct Fold {
 };
 
 /// What a copy, a fill or a fold works on. Of tasks and reductions of their values the runtime knows it.
-using Work = std::variant<std::monostate, analysis::CopyPayload, Fill, Fold>;
+using Work = std::variant<analysis::CopyPayload, Fill, Fold>;
 /// Puts name(instance) in the place of each instance that it names.
 template <class Name>
 void rename_instances(Work& work, Name name) {
@@ -121,7 +122,14 @@ struct Operation {
   Index step = 0;
   std::size_t rank = 0;  ///< as analysis::Origin
   int argument = -1;
-  Work work;
+  Boxed<Work>
+      work;  ///< none: it is none of these. Most operations are tasks, for which there is no room here
+
+  /// Null: it works on something else.
+  template <class T>
+  [[nodiscard]] T* work_as() const {
+    return work ? std::get_if<T>(&*work) : nullptr;
+  }
 };
 
 /// Completes the log entry of a copy, a fill or a fold.
@@ -188,7 +196,7 @@ struct Recording {
 
   /// The operator of a relaxed fold; null of all other operations.
   [[nodiscard]] analysis::FoldFunction fold_of(Index operation) const {
-    const auto* fold = std::get_if<Fold>(&operations[operation].work);
+    const Fold* const fold = operations[operation].work_as<Fold>();
     return fold != nullptr ? fold->payload.relaxed : nullptr;
   }
   /// The per-replay instance of a placeholder; null: the instance is the same for all replays.
