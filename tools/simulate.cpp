@@ -76,8 +76,10 @@ void add_capture_command(CLI::App& tool) {
   merging->add_option("-o,--output", merge->output, "the file to write")->required();
   merging->callback([merge] {
     capture::Program program = capture::load(merge->files.front());
+    std::vector<capture::Program> others;
     for (std::size_t i = 1; i < merge->files.size(); ++i)
-      capture::add_times(program, capture::load(merge->files[i]));
+      others.push_back(capture::load(merge->files[i]));
+    capture::add_times(program, others);
     write_new_file(merge->output, to_json(program), "captured program");
   });
   show->callback([file] { std::fputs(to_text(capture::load(*file)).c_str(), stdout); });

@@ -1,6 +1,7 @@
 #include "capture/captured_program.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "refrain/error.hpp"
 
@@ -34,24 +35,34 @@ double seconds_for(const Costs& costs, std::uint64_t bytes) {
 
 namespace {
 
-void add(Costs& costs, const Costs& more) {
-  for (const Durations& each : more) {
-    const auto at = std::ranges::lower_bound(costs, each.bytes, {}, &Durations::bytes);
-    if (at == costs.end() || at->bytes != each.bytes) {
-      costs.insert(at, each);
-      continue;
-    }
-    const auto a = static_cast<double>(at->count), b = static_cast<double>(each.count);
-    const double mean = (a * at->mean + b * each.mean) / (a + b);
-    const auto about = [mean](const Durations& of) {
-      return of.variance + (of.mean - mean) * (of.mean - mean);
-    };
-    *at = {at->bytes, at->count + each.count, mean, (a * about(*at) + b * about(each)) / (a + b)};
-  }
+/// Several runs of a program, one volume: their weighted median. The machine may have been slow for all of a run, which a
+/// mean would have a share of. Requires some.
+Durations typical(std::vector<Durations>& runs) {
+  std::ranges::sort(runs, {}, &Durations::mean);
+  Durations all{.bytes = runs.front().bytes};
+  for (const Durations& each : runs) all.count += each.count;
+  std::uint64_t below = 0;
+  auto middle = runs.begin();
+  while (2 * (below + middle->count) < all.count) below += (middle++)->count;
+  const bool between = 2 * (below + middle->count) == all.count && middle + 1 != runs.end();
+  all.mean = between ? (middle->mean + (middle + 1)->mean) / 2 : middle->mean;
+  for (const Durations& each : runs)
+    all.variance += static_cast<double>(each.count) / static_cast<double>(all.count) *
+                    (each.variance + (each.mean - all.mean) * (each.mean - all.mean));
+  return all;
 }
 
-void add(CostsByKind& costs, const CostsByKind& more) {
-  for (std::size_t kind = 0; kind < processor_kinds; ++kind) add(costs[kind], more[kind]);
+/// `costs_of(program)`: the same costs in each.
+template <class CostsOf>
+void merge(Program& program, std::span<const Program> others, CostsOf costs_of) {
+  std::map<std::uint64_t, std::vector<Durations>> by_bytes;
+  const auto add = [&](const Costs& costs) {
+    for (const Durations& each : costs) by_bytes[each.bytes].push_back(each);
+  };
+  add(costs_of(program));
+  for (const Program& other : others) add(costs_of(other));
+  costs_of(program).clear();
+  for (auto& [bytes, runs] : by_bytes) costs_of(program).push_back(typical(runs));
 }
 
 bool is_same(const Call& a, const Call& b) {
@@ -61,21 +72,28 @@ bool is_same(const Call& a, const Call& b) {
 
 }  // namespace
 
-void add_times(Program& program, const Program& other) {
-  const bool same = std::ranges::equal(program.tasks, other.tasks, {}, &Task::name, &Task::name);
-  if (!same)
-    throw UsageError("the captured programs '" + program.name + "' and '" + other.name +
-                     "' have different tasks");
-  for (std::size_t task = 0; task < program.tasks.size(); ++task)
-    add(program.tasks[task].costs, other.tasks[task].costs);
-  // Calls that are not the same in both say less than their tasks.
-  const bool same_calls = std::ranges::equal(program.calls, other.calls, is_same);
-  for (std::size_t call = 0; call < program.calls.size(); ++call)
-    if (same_calls) add(program.calls[call].costs, other.calls[call].costs);
-    else program.calls[call].costs = {};
-  add(program.copies, other.copies);
-  add(program.fills, other.fills);
-  add(program.folds, other.folds);
+void add_times(Program& program, std::span<const Program> others) {
+  bool same_calls = true;
+  for (const Program& other : others) {
+    if (!std::ranges::equal(program.tasks, other.tasks, {}, &Task::name, &Task::name))
+      throw UsageError("the captured programs '" + program.name + "' and '" + other.name +
+                       "' have different tasks");
+    same_calls &= std::ranges::equal(program.calls, other.calls, is_same);
+  }
+  for (std::size_t kind = 0; kind < processor_kinds; ++kind) {
+    for (std::size_t task = 0; task < program.tasks.size(); ++task)
+      merge(
+          program, others, [&](auto& of) -> auto& { return of.tasks[task].costs[kind]; });
+    // Calls that are not the same in all say less than their tasks.
+    for (std::size_t call = 0; call < program.calls.size(); ++call)
+      if (same_calls)
+        merge(
+            program, others, [&](auto& of) -> auto& { return of.calls[call].costs[kind]; });
+      else program.calls[call].costs = {};
+  }
+  for (const auto costs : {&Program::copies, &Program::fills, &Program::folds})
+    merge(
+        program, others, [&](auto& of) -> auto& { return of.*costs; });
 }
 
 std::string_view to_string(CallKind kind) {

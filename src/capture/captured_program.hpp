@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -170,9 +171,10 @@ struct Program {
   }
 };
 
-/// Takes in the times of another run of the program, perhaps with other numbers or under another mapping; those of each call
-/// where both have made the same calls, else none of single calls. UsageError where it has tasks of other names.
-void add_times(Program& program, const Program& other);
+/// Takes in the times of other runs of the program, perhaps with other numbers or under other mappings: of each duration
+/// the median over the runs. Those of each call where all have made the same calls, else none of single calls.
+/// UsageError where one has tasks of other names.
+void add_times(Program& program, std::span<const Program> others);
 
 /// As text that parse() reads back.
 std::string to_json(const Program& program);

@@ -132,8 +132,28 @@ TEST(Capture, HasTheTimesOfEachCall) {
   EXPECT_GE(runs()[1].mean, kLong);
   for (const capture::Durations& each : runs()) EXPECT_EQ(each.count, kTimes);
   EXPECT_EQ(program.tasks[0].costs[0].at(0).count, 2U * kTimes);
-  add_times(program, program);
+  const std::vector<capture::Program> again{program};
+  add_times(program, again);
   EXPECT_EQ(runs()[1].count, 2U * kTimes);
+}
+
+TEST(Capture, OfSeveralRunsTakesTheMedian) {
+  const auto run = [](std::uint64_t count, double mean) {
+    capture::Program program;
+    program.copies = {{.bytes = 8, .count = count, .mean = mean, .variance = 0}};
+    return program;
+  };
+  const auto merged = [&](const std::vector<capture::Program>& others) {
+    capture::Program program = run(10, 1);
+    add_times(program, others);
+    return program.copies.at(0);
+  };
+  EXPECT_EQ(merged({}).mean, 1);
+  EXPECT_EQ(merged({run(10, 3)}).mean, 2);
+  EXPECT_EQ(merged({run(10, 100), run(10, 3)}).mean, 3);  // one was disturbed
+  EXPECT_EQ(merged({run(1, 100)}).mean, 1);
+  EXPECT_EQ(merged({run(1, 100)}).count, 11U);
+  EXPECT_EQ(merged({run(10, 3)}).variance, 1);
 }
 
 // What the program does after it has waited, or after an access, is its own.
