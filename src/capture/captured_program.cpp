@@ -91,7 +91,8 @@ void add_times(Program& program, std::span<const Program> others) {
             program, others, [&](auto& of) -> auto& { return of.calls[call].costs[kind]; });
       else program.calls[call].costs = {};
   }
-  for (const auto costs : {&Program::copies, &Program::fills, &Program::folds})
+  for (const auto costs :
+       {&Program::copies, &Program::near_copies, &Program::fills, &Program::folds})
     merge(
         program, others, [&](auto& of) -> auto& { return of.*costs; });
 }

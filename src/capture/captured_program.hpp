@@ -159,6 +159,7 @@ struct Program {
   std::vector<Call> calls;     ///< those that differ
   oracle::Grammar stream;      ///< events are numbers of calls
   Costs copies, fills, folds;  ///< by the bytes moved
+  Costs near_copies;           ///< the same of values that the core that copies has just made
 
   [[nodiscard]] const data::IndexSpaceRef& points(const Place& place) const {
     return spaces[place.partition == kNone ? regions[place.region].points

@@ -194,8 +194,8 @@ class Reader {
 
   Program read() {
     root_.allow_only({kMember, "program", "machine", "spaces", "fields", "regions", "partitions",
-                      "operators", "projections", "tasks", "copies", "fills", "folds", "calls",
-                      "stream", "note"});
+                      "operators", "projections", "tasks", "copies", "near_copies", "fills",
+                      "folds", "calls", "stream", "note"});
     const JsonNode version = root_.at(kMember);
     if (version.as_integer(0, kMost) != kVersion)
       version.fail("version {} of captured programs is not known; expected {}",
@@ -216,6 +216,7 @@ class Reader {
          [&](const JsonNode& node) { program_.projections.push_back(projection_of(node)); });
     each("tasks", [&](const JsonNode& node) { program_.tasks.push_back(task_of(node)); });
     program_.copies = costs_of(root_.at("copies"));
+    if (const auto near = root_.find("near_copies")) program_.near_copies = costs_of(*near);
     program_.fills = costs_of(root_.at("fills"));
     program_.folds = costs_of(root_.at("folds"));
     each("calls", [&](const JsonNode& node) { program_.calls.push_back(call_of(node)); });
@@ -569,8 +570,10 @@ std::string to_json(const Program& program) {
   });
   text += listed("projections", program.projections, plain);
   text += listed("tasks", program.tasks, plain);
-  for (const auto& [name, costs] :
-       {std::pair{"copies", &program.copies}, {"fills", &program.fills}, {"folds", &program.folds}})
+  for (const auto& [name, costs] : {std::pair{"copies", &program.copies},
+                                    {"near_copies", &program.near_copies},
+                                    {"fills", &program.fills},
+                                    {"folds", &program.folds}})
     text += fmt::format(",\n  \"{}\": {}", name, json_of(*costs).dump());
   text += listed("calls", program.calls, plain);
   text += listed("stream", json_of(program.stream), [](const Json& rule) { return rule; });

@@ -393,7 +393,7 @@ void CaptureFile::moved(const Move& move) {
 }
 
 // The program may have made few copies and fills, those of its beginning, into memory that was new. A simulation may make
-// others.
+// others. And most of the program's may have been of values that another core had made.
 void CaptureFile::measure_moves() {
   constexpr std::size_t kMost = std::size_t{1} << 18;
   constexpr int kTimes = 16;
@@ -407,6 +407,7 @@ void CaptureFile::measure_moves() {
   };
   const memory::Placement source = placed(from), target = placed(to);
   const Value value = 1;
+  DurationSamples near;
   for (std::size_t bytes = 64; bytes <= kMost; bytes *= 16) {
     const auto points =
         data::IndexSpace::dense(Rect1{0, static_cast<Coord>(bytes / sizeof(Value)) - 1});
@@ -415,10 +416,12 @@ void CaptureFile::measure_moves() {
       memory::cpu_mover().copy(*points, target, source, sizeof(Value));
       const std::uint64_t copied = profile::now_ns();
       memory::cpu_mover().fill(*points, target, &value, sizeof(Value));
-      moves_[exec::NodeKind::copy].add(bytes, copied - begin);
+      for (DurationSamples* const copies : {&near, &moves_[exec::NodeKind::copy]})
+        copies->add(bytes, copied - begin);
       moves_[exec::NodeKind::fill].add(bytes, profile::now_ns() - copied);
     }
   }
+  program_.near_copies = near.costs();
 }
 
 void CaptureFile::close() {

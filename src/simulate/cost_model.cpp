@@ -89,6 +89,7 @@ CostModel::CostModel(const capture::Program& program, const Machine& measured,
       lanes_(lanes),
       file_(file),
       copies_(rising(program.copies)),
+      near_copies_(rising(program.near_copies)),
       fills_(rising(program.fills)),
       folds_(rising(program.folds)) {
   for (const capture::Task& task : program.tasks) bodies_.push_back(usual(task.costs));
@@ -198,14 +199,19 @@ Work CostModel::copy(const runtime::OperationDetail& operation) const {
     return work;
   work.lane = to.rank;
   const Processor& cpu = machine_.processor(machine_.processors(ProcessorKind::cpu).front());
-  if (cpu.bandwidths.empty() && !copies_.empty()) {
+  const auto by_cpu = [&](const capture::Costs& costs) {
+    if (!cpu.bandwidths.empty() || costs.empty()) return work.seconds;
     // Beyond what was measured the rest is at the link's speed: of short copies most is no matter of bytes.
-    const std::uint64_t known = std::min(operation.bytes, copies_.back().bytes);
-    work.seconds = capture::seconds_for(copies_, known) +
-                   machine_.copy_seconds(from.id, to.id, operation.bytes) -
-                   machine_.copy_seconds(from.id, to.id, known);
-  }
+    const std::uint64_t known = std::min(operation.bytes, costs.back().bytes);
+    return capture::seconds_for(costs, known) +
+           machine_.copy_seconds(from.id, to.id, operation.bytes) -
+           machine_.copy_seconds(from.id, to.id, known);
+  };
+  work.seconds = by_cpu(copies_);
+  work.near_seconds =
+      from.owner || to.owner ? work.seconds : std::min(work.seconds, by_cpu(near_copies_));
   work.seconds += machine_.overheads().run;
+  work.near_seconds += machine_.overheads().run;
   return work;
 }
 

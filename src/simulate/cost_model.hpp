@@ -8,8 +8,9 @@
 // processor of which a description says nothing counts as a core of 50 Gflop/s. A file may say otherwise for each task.
 //
 // A copy takes what its links say: latency + bytes / bandwidth. Where a cpu makes it (no end is a real GPU's memory, and
-// both are of one rank) it takes as long as the copies of the measured run, as far as the machine does not say. Fills and
-// folds likewise, on a cpu, or on the GPU that has the memory.
+// both are of one rank) it takes as long as the copies of the measured run, as far as the machine does not say; less where
+// that cpu has just made the values, and neither memory is a GPU's. Fills and folds likewise, on a cpu, or on the GPU that
+// has the memory.
 //
 // Owner: the thread of the simulation.
 
@@ -82,7 +83,7 @@ class CostModel final : public Model {
   capture::Number call_ = capture::kNone;             ///< that goes on
   std::unordered_map<const runtime::LaunchPlan*, capture::Number>
       call_of_;  ///< which has launched a task of this plan last
-  capture::Costs copies_, fills_, folds_;
+  capture::Costs copies_, near_copies_, fills_, folds_;
 };
 
 }  // namespace refrain::simulate

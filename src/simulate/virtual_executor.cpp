@@ -122,10 +122,12 @@ Work VirtualExecutor::work_of(Ready what) {
 void VirtualExecutor::make_ready(Ready what) {
   const Work work = work_of(what);
   if (work.lane != Work::kNoLane) {
-    if (work.is_copy) links_.count({work.source, work.target}, work.bytes, work.seconds);
+    const double seconds =
+        work.is_copy && work.lane == completing_ ? work.near_seconds : work.seconds;
+    if (work.is_copy) links_.count({work.source, work.target}, work.bytes, seconds);
     Lane& lane = lanes_[work.lane];
     const int priority = what.is_live() ? 0 : what.node().priority;
-    const Waiting waiting{what, work.seconds};
+    const Waiting waiting{what, seconds};
     if (priority == 0) lane.queue.push_back(waiting);
     else lane.prior[priority].push_back(waiting);
     if (work.lane != completing_) dispatch(work.lane);

@@ -48,6 +48,7 @@ struct Work {
   MemoryId source = 0, target = 0;
   std::uint64_t bytes = 0;
   bool is_copy = false;
+  double near_seconds = 0;  ///< of a copy on a lane that has just made the values
 };
 
 /// Says what operations need.
