@@ -92,7 +92,7 @@ struct ExecutorOptions {
   bool bind = true;           ///< bind worker threads to cores (hwloc)
   bool oldest_first = false;  ///< a thread runs first what it has made ready first
   bool path_order = false;    ///< replays order what becomes ready (graph/template.hpp)
-  Scheduling scheduling = Scheduling::never;  ///< until the trial is no loss anywhere
+  Scheduling scheduling = Scheduling::measured;
 };
 
 /// An operation that has run. One of a replay may have no node (graph/replay.hpp).

@@ -170,7 +170,7 @@ Replay& Replays::begin(bool carried) {
   present_ = &replay;
   if (way == Way::scheduled) lanes_->begin(replay);
   const bool may_be_timed = way == Way::graph || (way == Way::in_order && !goes_to_the_end());
-  if (durations_ && may_be_timed && durations_->times(number_))
+  if (durations_ && may_be_timed && durations_->times(number_, profile::now_ns))
     replay.events.fetch_or(kTimed, std::memory_order_relaxed);
   if (order_) {  // nothing of the replay is issued yet, so nobody looks at what it is run from
     if (!order_->is_ordered() && durations_->known(in_flight_.front()->number)) order_->order();
@@ -324,7 +324,7 @@ void Replays::make_lanes() {
       alone += kAloneNs + each - std::min(each, kVagueNs);
     }
     if (Schedule::time_of(template_, lane_of, ns, issue_ns, lanes) * 10 > alone * 9) {
-      durations_->forget(2 * number_);
+      durations_->forget(Durations::kLater * number_);
       return;
     }
     if (work < kTinyNs * template_.size()) trial_.trust(profile::now_ns());

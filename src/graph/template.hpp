@@ -133,15 +133,25 @@ struct Template {
 /// How long the operations of a template take in one scope, in replays that are timed.
 class Durations {
  public:
-  /// Replays up to the one with number `untimed` are not timed.
+  /// Replays that were found not to be worth it are looked at again after so many times as many.
+  static constexpr std::uint32_t kLater = 16;
+
+  /// Replays up to the one with number `untimed` are not timed; where it is 0, all replays are worth it.
   explicit Durations(const Template& recorded, std::uint32_t untimed = 0)
       : shortest_(new std::atomic<std::uint64_t>[recorded.size()]()),
         size_(recorded.size()),
-        untimed_(untimed) {}
+        untimed_(untimed),
+        paced_(untimed == 0) {}
 
-  /// The replay with this number begins. True: it is to be timed.
-  bool times(std::uint32_t number) {
+  /// The replay with this number begins. True: it is to be timed. `now` returns the time in ns.
+  ///
+  /// To time an operation takes as long as to run an empty one three times. So a few replays are timed as a whole before,
+  /// and where an operation takes hardly more than issuing it, with all that comes between, none is timed.
+  template <class Now>
+  bool times(std::uint32_t number, Now now) {
     if (timed_ == kTimedReplays || number <= untimed_) return false;
+    if (!paced_) [[unlikely]]
+      return pace(number, now());
     ++timed_;
     last_ = number;
     return true;
@@ -159,19 +169,37 @@ class Durations {
   void forget(std::uint32_t untimed) {
     timed_ = 0;
     untimed_ = untimed;
+    paced_ = false;
+    pace_from_ = 0;
     for (std::uint32_t i = 0; i < size_; ++i) shortest_[i].store(0, std::memory_order_relaxed);
   }
   [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(std::uint64_t); }
 
  private:
-  static constexpr std::uint32_t kTimedReplays = 4;
+  static constexpr std::uint32_t kTimedReplays = 4, kPacedReplays = 8;
+  static constexpr std::uint64_t kEmptyNs = 60;  ///< an operation's that is nearly empty
+
+  bool pace(std::uint32_t number, std::uint64_t now) {
+    if (pace_from_ == 0) {
+      pace_from_ = number;
+      pace_began_ = now;
+    } else if (number >= pace_from_ + kPacedReplays) {
+      const std::uint64_t operations = std::uint64_t{number - pace_from_} * size_;
+      if (now - pace_began_ < kEmptyNs * operations) forget(kLater * number);
+      else paced_ = true;
+    }
+    return false;
+  }
 
   /// Of each operation, since a thread may be held up for long; 0: it was not timed.
   const std::unique_ptr<std::atomic<std::uint64_t>[]> shortest_;
   const std::uint32_t size_;
-  std::uint32_t untimed_;    ///< replays up to this number are not timed
-  std::uint32_t timed_ = 0;  ///< replays that were begun to be timed
-  std::uint32_t last_ = 0;   ///< number of the last of these
+  std::uint32_t untimed_;         ///< replays up to this number are not timed
+  std::uint32_t timed_ = 0;       ///< replays that were begun to be timed
+  std::uint32_t last_ = 0;        ///< number of the last of these
+  bool paced_;                    ///< they are worth it
+  std::uint32_t pace_from_ = 0;   ///< the replay at whose begin this time was taken; 0: none
+  std::uint64_t pace_began_ = 0;  ///< ns
 };
 
 class PathOrder {

@@ -32,14 +32,17 @@ std::vector<std::uint32_t> successors_of(const PathOrder& order, std::uint32_t i
   return found;
 }
 
+/// What is asked for no time.
+std::uint64_t no_time() { return 0; }
+
 /// Four replays are timed, in which operations take so long; then comes another one.
 void learn(Durations& durations, PathOrder& order, const std::vector<std::uint64_t>& ns) {
   for (std::uint32_t replay = 1; replay <= 4; ++replay) {
-    ASSERT_TRUE(durations.times(replay));
+    ASSERT_TRUE(durations.times(replay, no_time));
     for (std::uint32_t i = 0; i < ns.size(); ++i)
       durations.took(i, ns[i] + (replay == 3 ? 0 : 1000));  // held up
   }
-  EXPECT_FALSE(durations.times(5));
+  EXPECT_FALSE(durations.times(5, no_time));
   EXPECT_FALSE(durations.known(4));  // the last of them may still run
   EXPECT_TRUE(durations.known(5));
   order.order();
@@ -75,12 +78,37 @@ TEST(PathOrder, AsRecordedWherePathsAreAboutAsLong) {
   EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{3, 1, 2, 4}));
 }
 
+/// Eight replays are timed as a whole before, in which each of these operations takes `ns`. How many of `replays` are timed.
+std::vector<std::uint32_t> timed_of(std::uint32_t replays, std::uint64_t ns) {
+  const Template recorded(operations(10), Edges{}, {}, false);
+  Durations durations(recorded, 16);
+  std::vector<std::uint32_t> timed;
+  for (std::uint32_t replay = 1; replay <= replays; ++replay)
+    if (durations.times(replay, [&] { return replay * 10 * ns; })) timed.push_back(replay);
+  return timed;
+}
+
+TEST(Durations, OfEmptyOperationsAreNotWorthIt) {
+  EXPECT_EQ(timed_of(1000, 100), (std::vector<std::uint32_t>{26, 27, 28, 29}));
+  EXPECT_TRUE(timed_of(1000, 30).empty());
+}
+
+TEST(Durations, OfOperationsThatHaveBecomeLongerAreTakenLater) {
+  const Template recorded(operations(10), Edges{}, {}, false);
+  Durations durations(recorded, 16);
+  std::uint64_t now = 1;
+  std::vector<std::uint32_t> timed;
+  for (std::uint32_t replay = 1; replay <= 1000; ++replay, now += replay < 100 ? 10 : 10'000)
+    if (durations.times(replay, [&] { return now; })) timed.push_back(replay);
+  EXPECT_EQ(timed, (std::vector<std::uint32_t>{410, 411, 412, 413}));
+}
+
 TEST(PathOrder, NothingIsTimedTwice) {
   const Template recorded(operations(2), Edges{{0, 1}}, {}, false);
   Durations durations(recorded);
   PathOrder order(recorded, durations);
   learn(durations, order, {1, 1});
-  EXPECT_FALSE(durations.times(7));
+  EXPECT_FALSE(durations.times(7, no_time));
 }
 
 TEST(PathOrder, IsThatOfAllPaths) {
