@@ -162,8 +162,9 @@ map_search::Result by_simulation(const capture::Program& program, const Machine&
   simulation.costs = request.costs;
   map::Simulations evaluator(program, search.space, std::move(simulation));
   map_search::Options options = search.options;
-  // Simulations are all alike: one run says everything.
+  // Simulations are all alike: one run says everything. And they are cheap.
   options.limits.runs = 1;
+  options.by_gain = true;
   options.final_runs = 0;
   if (request.simulate_first) {
     options.finalists = std::numeric_limits<std::size_t>::max();

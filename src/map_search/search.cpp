@@ -20,7 +20,8 @@ void run(const Space& space, Evaluations& evaluations, const Options& options) {
   switch (options.algorithm) {
     case Algorithm::ccd:
       constrained_descent(space, evaluate, std::max<std::size_t>(1, options.rotations));
-      return descent_by_gain(space, evaluate);
+      if (options.by_gain) descent_by_gain(space, evaluate);
+      return;
     case Algorithm::cd: return constrained_descent(space, evaluate, 1);
     case Algorithm::ensemble: return ask_for(ensemble(space));
     case Algorithm::random: return ask_for(random_search(space));

@@ -15,7 +15,7 @@
 namespace refrain::map_search {
 
 enum class Algorithm : std::uint8_t {
-  ccd,         ///< constrained coordinate-wise descent (section 4.2), then descent by gain
+  ccd,         ///< constrained coordinate-wise descent (section 4.2)
   cd,          ///< coordinate-wise descent (section 4.1)
   ensemble,    ///< several techniques and a bandit (section 4.3)
   random,      ///< each mapping drawn alone
@@ -34,6 +34,7 @@ struct Options {
   /// Without a bound of the budget, ccd and cd end by themselves; the others when all mappings were run.
   Limits limits;
   std::size_t rotations = 5;   ///< of ccd
+  bool by_gain = false;        ///< ccd is followed by a descent by gain: for cheap evaluations
   std::vector<Mapping> given;  ///< mappings that somebody else proposes
   Distributions distributions = Distributions::leader_blocked;
   std::uint64_t seed = 1;  ///< of ensemble, random and annealing
