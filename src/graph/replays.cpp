@@ -324,7 +324,7 @@ void Replays::make_lanes() {
       alone += kAloneNs + each - std::min(each, kVagueNs);
     }
     if (Schedule::time_of(template_, lane_of, ns, issue_ns, lanes) * 10 > alone * 9) {
-      durations_->forget(Durations::kLater * number_);
+      durations_->forget_for_long(number_);
       return;
     }
     if (work < kTinyNs * template_.size()) trial_.trust(profile::now_ns());

@@ -133,9 +133,6 @@ struct Template {
 /// How long the operations of a template take in one scope, in replays that are timed.
 class Durations {
  public:
-  /// Replays that were found not to be worth it are looked at again after so many times as many.
-  static constexpr std::uint32_t kLater = 16;
-
   /// Replays up to the one with number `untimed` are not timed; where it is 0, all replays are worth it.
   explicit Durations(const Template& recorded, std::uint32_t untimed = 0)
       : shortest_(new std::atomic<std::uint64_t>[recorded.size()]()),
@@ -145,13 +142,13 @@ class Durations {
 
   /// The replay with this number begins. True: it is to be timed. `now` returns the time in ns.
   ///
-  /// To time an operation takes as long as to run an empty one three times. So a few replays are timed as a whole before,
-  /// and where an operation takes hardly more than issuing it, with all that comes between, none is timed.
+  /// To time an operation takes longer than to run an empty one. So a few replays are timed as a whole before, and where
+  /// an operation takes hardly more than issuing it, with all that comes between, none is timed.
   template <class Now>
   bool times(std::uint32_t number, Now now) {
     if (timed_ == kTimedReplays || number <= untimed_) return false;
     if (!paced_) [[unlikely]]
-      return pace(number, now());
+      return pace(number, now);
     ++timed_;
     last_ = number;
     return true;
@@ -173,19 +170,25 @@ class Durations {
     pace_from_ = 0;
     for (std::uint32_t i = 0; i < size_; ++i) shortest_[i].store(0, std::memory_order_relaxed);
   }
+  /// They say that nothing is to be gained: the same after many more replays.
+  void forget_for_long(std::uint32_t number) {
+    constexpr std::uint32_t times = 16;  // as many, or never: numbers have 32 bits
+    forget(number < UINT32_MAX / times ? times * number : UINT32_MAX);
+  }
   [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(std::uint64_t); }
 
  private:
   static constexpr std::uint32_t kTimedReplays = 4, kPacedReplays = 8;
   static constexpr std::uint64_t kEmptyNs = 60;  ///< an operation's that is nearly empty
 
-  bool pace(std::uint32_t number, std::uint64_t now) {
+  template <class Now>
+  bool pace(std::uint32_t number, Now now) {
     if (pace_from_ == 0) {
       pace_from_ = number;
-      pace_began_ = now;
+      pace_began_ = now();
     } else if (number >= pace_from_ + kPacedReplays) {
       const std::uint64_t operations = std::uint64_t{number - pace_from_} * size_;
-      if (now - pace_began_ < kEmptyNs * operations) forget(kLater * number);
+      if (now() - pace_began_ < kEmptyNs * operations) forget_for_long(number);
       else paced_ = true;
     }
     return false;

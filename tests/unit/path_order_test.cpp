@@ -78,7 +78,7 @@ TEST(PathOrder, AsRecordedWherePathsAreAboutAsLong) {
   EXPECT_EQ(successors_of(order, 0), (std::vector<std::uint32_t>{3, 1, 2, 4}));
 }
 
-/// Eight replays are timed as a whole before, in which each of these operations takes `ns`. How many of `replays` are timed.
+/// Eight replays are timed as a whole before, in which each of these operations takes `ns`. Which of `replays` are timed.
 std::vector<std::uint32_t> timed_of(std::uint32_t replays, std::uint64_t ns) {
   const Template recorded(operations(10), Edges{}, {}, false);
   Durations durations(recorded, 16);
@@ -101,6 +101,16 @@ TEST(Durations, OfOperationsThatHaveBecomeLongerAreTakenLater) {
   for (std::uint32_t replay = 1; replay <= 1000; ++replay, now += replay < 100 ? 10 : 10'000)
     if (durations.times(replay, [&] { return now; })) timed.push_back(replay);
   EXPECT_EQ(timed, (std::vector<std::uint32_t>{410, 411, 412, 413}));
+}
+
+TEST(Durations, AreNotTakenAgainWhereNumbersEnd) {
+  const Template recorded(operations(10), Edges{}, {}, false);
+  Durations durations(recorded, 16);
+  durations.forget_for_long(1U << 29);
+  for (std::uint32_t replay = 1U << 29; replay < (1U << 29) + 100; ++replay)
+    EXPECT_FALSE(durations.times(replay, no_time));
+  durations.took(0, 1);
+  EXPECT_FALSE(durations.known(UINT32_MAX));
 }
 
 TEST(PathOrder, NothingIsTimedTwice) {
