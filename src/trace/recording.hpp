@@ -122,8 +122,8 @@ struct Operation {
   Index step = 0;
   std::size_t rank = 0;  ///< as analysis::Origin
   int argument = -1;
-  Boxed<Work>
-      work;  ///< none: it is none of these. Most operations are tasks, for which there is no room here
+  /// None: it is none of these. Most operations are tasks, which need no room for it.
+  Boxed<Work> work;
 
   /// Null: it works on something else.
   template <class T>
