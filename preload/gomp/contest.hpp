@@ -40,14 +40,14 @@ class Contest {
   /// So many regions are timed together.
   static constexpr unsigned look = 64;
   /// So many looks are of one way; the first is no measure, as the way has just changed.
-  static constexpr unsigned stretch = 8;
+  static constexpr unsigned stretch = 4;
   /// A way wins when it was better in so many pairs more than the other. After `most` pairs sizes are by region.
   static constexpr int ahead = 4;
   static constexpr unsigned most = 12;
   /// There is no contest where whole teams are expected to take so many times as long.
   static constexpr double hopeless = 1.3;
   /// Looks before the first contest, and between two: twice as many each time that the same way wins.
-  static constexpr unsigned first = 32;
+  static constexpr unsigned first = 8;
   static constexpr unsigned pause = 512;
   static constexpr unsigned longest = 8192;
 

@@ -19,7 +19,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 namespace refrain::gomp {
 namespace {
@@ -80,23 +79,32 @@ std::string symbol_at(const MappedFile& file, std::uintptr_t offset) {
   return {};
 }
 
-/// The file, which stays mapped until another is asked for: regions of one module come one after the other.
-const MappedFile& opened(const std::string& path) {
+/// How many objects have been unloaded: while there are no more, one that is loaded is still the one that it was.
+unsigned long long unloaded() {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* first, std::size_t, void* result) {
+        *static_cast<unsigned long long*>(result) = first->dlpi_subs;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
+/// The file, which stays mapped until another is asked for: regions of one module come one after the other. A library
+/// may be closed, made anew and opened again.
+const MappedFile& opened(const char* path) {
   struct Last {
-    struct stat status {};
+    std::string path;
+    unsigned long long unloaded = 0;
     std::optional<MappedFile> file;
   };
   thread_local Last last;
-  struct stat now {};
-  stat(path.c_str(), &now);
-  // A library may be closed, made anew and opened again.
-  const auto identity = [](const struct stat& status) {
-    const auto& modified = status.st_mtim;
-    return std::tuple(status.st_dev, status.st_ino, modified.tv_sec, modified.tv_nsec);
-  };
-  if (!last.file || identity(last.status) != identity(now)) {
-    last.status = now;
-    last.file.emplace(path.c_str());
+  const unsigned long long now = unloaded();
+  if (!last.file || last.path != path || last.unloaded != now) {
+    last.path = path;
+    last.unloaded = now;
+    last.file.emplace(path);
   }
   return *last.file;
 }

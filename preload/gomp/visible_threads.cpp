@@ -5,10 +5,10 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <span>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 namespace refrain::gomp {
@@ -134,31 +134,63 @@ bool is_of_form(std::string_view name, std::string_view form) {
   return false;
 }
 
-/// Names and forms of them, taken apart once: an object has hundreds of imports, and there are hundreds of these.
+/// Names and forms of them, from texts with blanks between. They are sorted by the compiler, since looking for hundreds
+/// of imports among hundreds of these is a part of a program's first region.
+template <const auto& texts>
 class Forms {
  public:
-  /// Of texts with blanks between.
-  explicit Forms(std::span<const std::string_view> texts) {
+  static bool have(std::string_view name) {
+    if (std::ranges::binary_search(sorted<Kind::name>, name)) return true;
+    // Between a beginning of the name and the name itself there are such only as begin alike.
+    const auto behind = std::ranges::upper_bound(beginnings, name);
+    if (behind != beginnings.begin() && name.starts_with(behind[-1])) return true;
+    return std::ranges::any_of(sorted<Kind::other>,
+                               [&](auto form) { return is_of_form(name, form); });
+  }
+
+ private:
+  enum class Kind { name, beginning, other };  // other: * not at its end only
+
+  /// Of a beginning without the *.
+  template <class Visit>
+  static constexpr void visit(const Visit& visitor) {
     for (std::string_view left : texts)
       while (true) {
         const std::size_t begin = left.find_first_not_of(" \n");
         if (begin == std::string_view::npos) break;
         left.remove_prefix(begin);
         const std::string_view form = left.substr(0, left.find_first_of(" \n"));
-        if (form.find('*') == std::string_view::npos) names_.insert(form);
-        else forms_.push_back(form);
+        const std::size_t star = form.find('*');
+        if (star == std::string_view::npos) visitor(Kind::name, form);
+        else if (star + 1 == form.size()) visitor(Kind::beginning, form.substr(0, star));
+        else visitor(Kind::other, form);
         left.remove_prefix(form.size());
       }
   }
 
-  [[nodiscard]] bool have(std::string_view name) const {
-    return names_.contains(name) ||
-           std::ranges::any_of(forms_, [&](auto form) { return is_of_form(name, form); });
-  }
+  template <Kind wanted>
+  static constexpr auto sorted = [] {
+    constexpr std::size_t count = [] {
+      std::size_t found = 0;
+      visit([&](Kind kind, std::string_view) { found += kind == wanted ? 1 : 0; });
+      return found;
+    }();
+    std::array<std::string_view, count> all;
+    auto next = all.begin();
+    visit([&](Kind kind, std::string_view form) {
+      if (kind == wanted) *next++ = form;
+    });
+    std::ranges::sort(all);
+    return all;
+  }();
 
- private:
-  std::unordered_set<std::string_view> names_;
-  std::vector<std::string_view> forms_;
+  /// One that begins with another is in no place of its own: the other stands there, too.
+  static constexpr auto beginnings = [] {
+    auto all = sorted<Kind::beginning>;
+    for (std::size_t i = 1; i < all.size(); ++i)
+      if (all[i].starts_with(all[i - 1])) all[i] = all[i - 1];
+    return all;
+  }();
 };
 
 bool is_of_libgomp(std::string_view name) {
@@ -172,8 +204,7 @@ bool is_harmless(std::string_view name) {
     if (name.ends_with("_next")) return true;
     if (name.ends_with('_')) name.remove_suffix(1);
   }
-  static const Forms fine(harmless), not_fine(telling);
-  return fine.have(name) && !not_fine.have(name);
+  return Forms<harmless>::have(name) && !Forms<telling>::have(name);
 }
 
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }

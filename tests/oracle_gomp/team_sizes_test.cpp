@@ -365,7 +365,7 @@ std::ostream& operator<<(std::ostream& out, const TimeSteps& program) {
              << ", fetching " << program.fetch_ns << " ns";
 }
 
-/// Of what the better fixed number takes for 300 steps of 32 regions, or for 3000.
+/// Of what the better fixed number takes for 300 steps of 32 regions.
 struct Ratios {
   double learning;
   double learned;  ///< the run beside the one that learned
@@ -374,8 +374,7 @@ struct Ratios {
 /// Of the reference's durations every fifth is too long, as where something else ran on the machine; otherwise it was calm
 /// then. The one behind it has the durations of the sizes that were chosen, some of which are far from those.
 Ratios learning(const TimeSteps& program, std::uint64_t seed) {
-  constexpr int regions = 32;
-  const int steps = program.fetch_ns > 0 ? 3000 : 300;  // a contest takes 200
+  constexpr int regions = 32, steps = 300;
   Machine machine(program.processors, program.sleeps, program.interrupted, seed, program.wake_ns,
                   program.fetch_ns);
   const auto fixed = [&](unsigned threads) {
