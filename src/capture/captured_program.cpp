@@ -18,19 +18,19 @@ Costs without_rare(const Costs& costs) {
   return kept;
 }
 
-double seconds_for(const Costs& costs, std::uint64_t bytes) {
+double seconds_for(const Costs& costs, std::uint64_t bytes, double Durations::*which) {
   const auto above = std::ranges::lower_bound(costs, bytes, {}, &Durations::bytes);
-  if (above != costs.end() && above->bytes == bytes) return above->mean;
+  if (above != costs.end() && above->bytes == bytes) return (*above).*which;
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(std::max<std::uint64_t>(whole, 1));
   };
   // What takes no bytes says nothing of what takes some.
-  if (above == costs.begin()) return above->mean * share(bytes, above->bytes);
+  if (above == costs.begin()) return (*above).*which * share(bytes, above->bytes);
   const auto below = above - 1;
   if (above == costs.end())
-    return below->bytes == 0 ? below->mean : below->mean * share(bytes, below->bytes);
+    return below->bytes == 0 ? (*below).*which : (*below).*which * share(bytes, below->bytes);
   const double way = share(bytes - below->bytes, above->bytes - below->bytes);
-  return below->mean + way * (above->mean - below->mean);
+  return (*below).*which + way * ((*above).*which - (*below).*which);
 }
 
 namespace {
@@ -45,7 +45,9 @@ Durations typical(std::vector<Durations>& runs) {
   auto middle = runs.begin();
   while (2 * (below + middle->count) < all.count) below += (middle++)->count;
   const bool between = 2 * (below + middle->count) == all.count && middle + 1 != runs.end();
-  all.mean = between ? (middle->mean + (middle + 1)->mean) / 2 : middle->mean;
+  const Durations& upper = between ? *(middle + 1) : *middle;
+  all.mean = (middle->mean + upper.mean) / 2;
+  all.waits = (middle->waits + upper.waits) / 2;
   for (const Durations& each : runs)
     all.variance += static_cast<double>(each.count) / static_cast<double>(all.count) *
                     (each.variance + (each.mean - all.mean) * (each.mean - all.mean));
@@ -91,8 +93,8 @@ void add_times(Program& program, std::span<const Program> others) {
             program, others, [&](auto& of) -> auto& { return of.calls[call].costs[kind]; });
       else program.calls[call].costs = {};
   }
-  for (const auto costs :
-       {&Program::copies, &Program::near_copies, &Program::fills, &Program::folds})
+  for (const auto costs : {&Program::copies, &Program::near_copies, &Program::shared_writes,
+                           &Program::fills, &Program::folds})
     merge(
         program, others, [&](auto& of) -> auto& { return of.*costs; });
 }

@@ -34,6 +34,7 @@ struct Durations {
   std::uint64_t count = 0;  ///< runs
   double mean = 0;          ///< seconds; outliers are left out
   double variance = 0;      ///< seconds squared, of the same runs
+  double waits = 0;  ///< seconds, within the mean, for what other cores had read (SharedLines)
 };
 /// Ascending by bytes.
 using Costs = std::vector<Durations>;
@@ -42,7 +43,8 @@ using CostsByKind = std::array<Costs, processor_kinds>;
 /// A volume that came much less often than one nearby says little: most often it was the first one, whose memory was new.
 Costs without_rare(const Costs& costs);
 /// Seconds for so many bytes: measured, else between the neighbours, else in proportion. Requires costs.
-double seconds_for(const Costs& costs, std::uint64_t bytes);
+double seconds_for(const Costs& costs, std::uint64_t bytes,
+                   double Durations::*which = &Durations::mean);
 
 struct Task {
   std::string name;
@@ -160,6 +162,7 @@ struct Program {
   oracle::Grammar stream;      ///< events are numbers of calls
   Costs copies, fills, folds;  ///< by the bytes moved
   Costs near_copies;           ///< the same of values that the core that copies has just made
+  Costs shared_writes;         ///< how much longer writes take of values that another core has read
 
   [[nodiscard]] const data::IndexSpaceRef& points(const Place& place) const {
     return spaces[place.partition == kNone ? regions[place.region].points

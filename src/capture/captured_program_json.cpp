@@ -45,11 +45,13 @@ Json json_of(const Place& place) {
 
 Json json_of(const Costs& costs) {
   Json list = Json::array();
-  for (const Durations& each : costs)
+  for (const Durations& each : costs) {
     list.push_back(Json{{"bytes", each.bytes},
                         {"count", each.count},
                         {"mean", each.mean},
                         {"variance", each.variance}});
+    if (each.waits > 0) list.back()["waits"] = each.waits;
+  }
   return list;
 }
 
@@ -194,8 +196,8 @@ class Reader {
 
   Program read() {
     root_.allow_only({kMember, "program", "machine", "spaces", "fields", "regions", "partitions",
-                      "operators", "projections", "tasks", "copies", "near_copies", "fills",
-                      "folds", "calls", "stream", "note"});
+                      "operators", "projections", "tasks", "copies", "near_copies", "shared_writes",
+                      "fills", "folds", "calls", "stream", "note"});
     const JsonNode version = root_.at(kMember);
     if (version.as_integer(0, kMost) != kVersion)
       version.fail("version {} of captured programs is not known; expected {}",
@@ -217,6 +219,7 @@ class Reader {
     each("tasks", [&](const JsonNode& node) { program_.tasks.push_back(task_of(node)); });
     program_.copies = costs_of(root_.at("copies"));
     if (const auto near = root_.find("near_copies")) program_.near_copies = costs_of(*near);
+    if (const auto shared = root_.find("shared_writes")) program_.shared_writes = costs_of(*shared);
     program_.fills = costs_of(root_.at("fills"));
     program_.folds = costs_of(root_.at("folds"));
     each("calls", [&](const JsonNode& node) { program_.calls.push_back(call_of(node)); });
@@ -360,12 +363,13 @@ class Reader {
   static Costs costs_of(const JsonNode& node) {
     Costs costs;
     for (const JsonNode& each : node.as_array()) {
-      each.allow_only({"bytes", "count", "mean", "variance"});
+      each.allow_only({"bytes", "count", "mean", "variance", "waits"});
       const auto bytes = static_cast<std::uint64_t>(each.at("bytes").as_integer(0, INT64_MAX));
       if (!costs.empty() && costs.back().bytes >= bytes)
         each.at("bytes").fail("the entries are not in ascending order");
       costs.push_back({bytes, static_cast<std::uint64_t>(each.at("count").as_integer(1, INT64_MAX)),
                        seconds_of(each.at("mean")), seconds_of(each.at("variance"))});
+      if (const auto waits = each.find("waits")) costs.back().waits = seconds_of(*waits);
     }
     return costs;
   }
@@ -572,6 +576,7 @@ std::string to_json(const Program& program) {
   text += listed("tasks", program.tasks, plain);
   for (const auto& [name, costs] : {std::pair{"copies", &program.copies},
                                     {"near_copies", &program.near_copies},
+                                    {"shared_writes", &program.shared_writes},
                                     {"fills", &program.fills},
                                     {"folds", &program.folds}})
     text += fmt::format(",\n  \"{}\": {}", name, json_of(*costs).dump());

@@ -488,14 +488,23 @@ void return_zeros(const TaskFrame& frame) {
 
 void run_timed(const TaskFrame& frame) {
   auto& running = static_cast<RunningTask&>(*frame.source);
-  const LaunchPlan& plan = *running.record().plan;
+  LaunchPlan& plan = *running.record().plan;
   const RuntimeCore& runtime = running.record().context->runtime;
   const PlannedPoint& point = plan.own.points[running.rank()];
   const std::uint64_t begin = profile::now_ns();
   plan.task->variant(runtime.machine().processor(point.processor).kind)->body(frame);
   const std::uint64_t ns = profile::now_ns() - begin;
-  if (Listener* told = runtime.listener(Events::bodies))
-    told->ran({plan, running.rank(), ns, running.nested() != nullptr});
+  Listener* const told = runtime.listener(Events::bodies);
+  if (told == nullptr) return;
+  std::vector<Listener::Used> used;
+  for (std::size_t i = 0; i < frame.arguments.size(); ++i) {
+    const PlannedArgument& argument = plan.arguments_of(running.rank())[i];
+    if (argument.privilege == Privilege::reduce) continue;
+    used.push_back({frame.arguments[i].placement, argument.points.get(),
+                    argument.points->volume() * plan.requirements[i].type.size,
+                    reads(argument.privilege), writes(argument.privilege)});
+  }
+  told->ran({plan, running.rank(), ns, running.nested() != nullptr, used});
 }
 
 void run_body(TaskPayload& payload, exec::Execution& execution) {
@@ -559,6 +568,19 @@ const TaskVariant& timed_variant(ProcessorKind kind) {
   return variants[static_cast<std::size_t>(kind)];
 }
 
+void OperationDetail::reads(const analysis::Instance& instance) {
+  source = instance.memory;
+  source_field = instance.field;
+}
+
+void OperationDetail::writes(const analysis::Instance& instance, const data::IndexSpaceRef& where,
+                             std::size_t value_size) {
+  target = instance.memory;
+  target_field = instance.field;
+  points = where.get();
+  bytes = where->volume() * value_size;
+}
+
 OperationDetail detail_of(exec::Node& node) {
   OperationDetail detail{.kind = node.kind};
   if (node.kind == exec::NodeKind::task) {
@@ -567,17 +589,14 @@ OperationDetail detail_of(exec::Node& node) {
     detail.rank = task.rank;
   } else if (node.kind == exec::NodeKind::copy) {
     const auto& copy = node.payload_as<analysis::CopyPayload>();
-    detail.source = copy.source->memory;
-    detail.target = copy.target->memory;
-    detail.bytes = copy.points->volume() * copy.value_size;
+    detail.reads(*copy.source);
+    detail.writes(*copy.target, copy.points, copy.value_size);
   } else if (node.kind == exec::NodeKind::fill) {
     const auto& fill = node.payload_as<analysis::FillPayload>();
-    detail.target = fill.target->memory;
-    detail.bytes = fill.points->volume() * fill.value_size;
+    detail.writes(*fill.target, fill.points, fill.value_size);
   } else if (node.kind == exec::NodeKind::fold) {
     const auto& fold = node.payload_as<analysis::FoldPayload>();
-    detail.target = fold.target->memory;
-    detail.bytes = fold.points->volume() * fold.target->field->type().size;
+    detail.writes(*fold.target, fold.points, fold.target->field->type().size);
   }
   return detail;
 }

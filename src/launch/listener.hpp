@@ -67,17 +67,26 @@ class Listener : public analysis::GraphLog {
     bool optimise;            ///< edges that others imply were left out
   };
 
+  /// Values that a body or a move works on, where they lie. Good during the event.
+  struct Used {
+    const detail::Placement* placement;
+    const data::IndexSpace* points;
+    std::uint64_t bytes;
+    bool reads, writes;
+  };
   /// A task's body that has run.
   struct BodyRun {
     const LaunchPlan& plan;
-    std::uint32_t rank;     ///< own rank
-    std::uint64_t ns;       ///< how long it took
-    bool launches = false;  ///< it has asked for a context of its own
+    std::uint32_t rank;  ///< own rank
+    std::uint64_t ns;    ///< how long it took
+    bool launches;       ///< it has asked for a context of its own
+    std::span<const Used> used;
   };
   /// Values that have been copied, filled in or folded.
   struct Move {
     exec::NodeKind kind;
     std::uint64_t bytes, ns;
+    std::span<const Used> used;
   };
 
   // An event that a listener does not override goes to the listeners behind it; only the stand-in for several listeners

@@ -5,8 +5,14 @@
 #include <memory>
 #include <vector>
 
+#include "data/index_space.hpp"
 #include "graph/node.hpp"
 #include "refrain/machine.hpp"
+
+namespace refrain::analysis {
+class FieldState;
+struct Instance;
+}  // namespace refrain::analysis
 
 namespace refrain::runtime {
 
@@ -19,6 +25,14 @@ struct OperationDetail {
   MemoryId source = 0;               ///< of a copy
   MemoryId target = 0;               ///< of a copy, a fill or a fold
   std::uint64_t bytes = 0;           ///< of the same: that are moved
+  const analysis::FieldState* source_field = nullptr;
+  const analysis::FieldState* target_field = nullptr;
+  const data::IndexSpace* points = nullptr;  ///< that are moved
+
+  void reads(const analysis::Instance& instance);
+  /// So many bytes for each of the points.
+  void writes(const analysis::Instance& instance, const data::IndexSpaceRef& where,
+              std::size_t value_size);
 };
 
 /// Of the operation of a node that is not one of a replay.

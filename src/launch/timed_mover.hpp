@@ -13,27 +13,35 @@ class TimedMover final : public memory::Mover {
 
   void copy(const data::IndexSpace& points, const memory::Placement& target,
             const memory::Placement& source, std::size_t value_size) const override {
-    timed(exec::NodeKind::copy, points.volume() * value_size,
+    const Listener::Used used[] = {use(points, source, value_size, true, false),
+                                   use(points, target, value_size, false, true)};
+    timed(exec::NodeKind::copy, used,
           [&] { memory::cpu_mover().copy(points, target, source, value_size); });
   }
   void fill(const data::IndexSpace& points, const memory::Placement& target, const void* value,
             std::size_t value_size) const override {
-    timed(exec::NodeKind::fill, points.volume() * value_size,
+    const Listener::Used used[] = {use(points, target, value_size, false, true)};
+    timed(exec::NodeKind::fill, used,
           [&] { memory::cpu_mover().fill(points, target, value, value_size); });
   }
   void fold(const data::IndexSpace& points, const memory::Placement& target,
             detail::Accumulator& contributions, bool shared) const override {
-    timed(exec::NodeKind::fold, points.volume() * contributions.value_size(),
+    const Listener::Used used[] = {use(points, target, contributions.value_size(), true, true)};
+    timed(exec::NodeKind::fold, used,
           [&] { memory::cpu_mover().fold(points, target, contributions, shared); });
   }
 
  private:
+  static Listener::Used use(const data::IndexSpace& points, const memory::Placement& placement,
+                            std::size_t value_size, bool reads, bool writes) {
+    return {&placement, &points, points.volume() * value_size, reads, writes};
+  }
   template <class Work>
-  void timed(exec::NodeKind kind, std::size_t bytes, Work work) const {
+  void timed(exec::NodeKind kind, std::span<const Listener::Used> used, Work work) const {
     const std::uint64_t begin = profile::now_ns();
     work();
     if (Listener* told = listeners_.of(Events::bodies))
-      told->moved({kind, bytes, profile::now_ns() - begin});
+      told->moved({kind, used.back().bytes, profile::now_ns() - begin, used});
   }
 
   const Listeners& listeners_;

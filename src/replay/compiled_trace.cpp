@@ -483,19 +483,14 @@ const OperationDetails& CompiledTrace::describe() {
     detail.kind = recorded.kind;
     detail.plan = launches_[recorded.step].shared.plan;
     detail.rank = operands_[i].rank;
-    const auto moves = [&detail](const analysis::Instance& target,
-                                 const data::IndexSpaceRef& points, std::size_t value_size) {
-      detail.target = target.memory;
-      detail.bytes = points->volume() * value_size;
-    };
     if (const auto* copy = recorded.work_as<analysis::CopyPayload>()) {
-      detail.source = copy->source->memory;
-      moves(*copy->target, copy->points, copy->value_size);
+      detail.reads(*copy->source);
+      detail.writes(*copy->target, copy->points, copy->value_size);
     } else if (const auto* fill = recorded.work_as<trace::Fill>()) {
-      moves(*fill->target, fill->points, fill->value_size);
+      detail.writes(*fill->target, fill->points, fill->value_size);
     } else if (const auto* fold = recorded.work_as<trace::Fold>()) {
       const analysis::FoldPayload& payload = fold->payload;
-      moves(*payload.target, payload.points, payload.target->field->type().size);
+      detail.writes(*payload.target, payload.points, payload.target->field->type().size);
     }
   }
   details_ = std::move(made);

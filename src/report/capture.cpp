@@ -19,7 +19,7 @@ using capture::kNone;
 
 // --- durations -----------------------------------------------------------------------------------------
 
-void DurationSamples::add(std::uint64_t bytes, std::uint64_t ns) {
+void DurationSamples::add(std::uint64_t bytes, std::uint64_t ns, double waits) {
   if (volumes_.size() >= kVolumes && !volumes_.contains(bytes) && bytes > 0) {
     const int low =
         std::max(0, static_cast<int>(std::bit_width(bytes)) - 5);  // steps of a sixteenth
@@ -27,6 +27,7 @@ void DurationSamples::add(std::uint64_t bytes, std::uint64_t ns) {
   }
   Volume& volume = volumes_[bytes];
   ++volume.count;
+  volume.waits += waits;
   ++runs_;
   if (volume.ns.size() < kSamples) {
     volume.ns.push_back(ns);
@@ -73,7 +74,8 @@ capture::Costs DurationSamples::costs() const {
     for (const double seconds : kept) sum += seconds;
     const double mean = sum / static_cast<double>(kept.size());
     for (const double seconds : kept) squares += std::pow(seconds - mean, 2);
-    costs.push_back({bytes, volume.count, mean, squares / static_cast<double>(kept.size())});
+    costs.push_back({bytes, volume.count, mean, squares / static_cast<double>(kept.size()),
+                     std::min(mean, volume.waits / static_cast<double>(volume.count))});
   }
   return costs;
 }
@@ -82,6 +84,7 @@ capture::Costs DurationSamples::costs() const {
 
 CaptureFile::CaptureFile(const std::string& path, const Machine& machine)
     : ReportFile(path, "captured program") {
+  program_.shared_writes = waits_.shared_writes();
   program_.name = ::program_invocation_short_name;
   program_.machine = machine::to_json(machine);
 }
@@ -112,7 +115,6 @@ CaptureFile::Number CaptureFile::task(const detail::TaskRecord& record) {
   task.result_size = record.result().size;
   task.result_alignment = record.result().alignment;
   program_.tasks.push_back(std::move(task));
-  launches_.push_back(false);
   return at->second;
 }
 
@@ -133,9 +135,9 @@ CaptureFile::Number CaptureFile::projection(const Projection& projection,
   if (impl == nullptr) return kNone;
   const bool is_affine = impl->function == nullptr;
   const auto [at, added] = projections_.try_emplace(
-      {impl, is_affine ? nullptr : domain.get()}, static_cast<Number>(program_.projections.size()));
-  if (!added) return at->second;
-  kept_.push_back(projection);
+      {impl, is_affine ? nullptr : domain.get()},
+      std::pair(static_cast<Number>(program_.projections.size()), projection));
+  if (!added) return at->second.first;
   capture::Projection made{impl->name, impl->matrix, impl->offset};
   if (!is_affine) {
     made.domain = space(domain);
@@ -143,52 +145,60 @@ CaptureFile::Number CaptureFile::projection(const Projection& projection,
         [&](const data::BoxPoint& point) { made.colours.push_back(impl->apply(point)); });
   }
   program_.projections.push_back(std::move(made));
-  return at->second;
+  return at->second.first;
 }
+
+namespace {
+
+// The first word of all that a region or a partition is.
+constexpr std::uint64_t kRegion = 0, kPartition = 1;
+
+}  // namespace
 
 CaptureFile::Number CaptureFile::region(const AnyRegion& made) {
   capture::Region region{space(made.tree->node(0).space), {}};
-  Words words{made.tree->slot(), region.points};
+  Words words{kRegion, made.tree->slot(), region.points};
   for (const data::FieldColumn& column : made.tree->fields()) {
     region.fields.push_back(field(AnyField(column.name, column.type)));
     words.push_back(region.fields.back());
   }
   const auto [at, added] =
-      regions_.try_emplace(std::move(words), static_cast<Number>(program_.regions.size()));
+      known_.try_emplace(std::move(words), static_cast<Number>(program_.regions.size()));
   if (added) program_.regions.push_back(std::move(region));
-  return region_of_[made.tree] = at->second;
+  return number_of_[{made.tree, kNone}] = at->second;
 }
 
 CaptureFile::Number CaptureFile::partition(const AnyPartition& made) {
   const data::PartitionNode& node = made.tree->partition(made.index);
   capture::Partition partition{
       place(made.tree->handle(node.parent)), space(node.colours), {}, node.kind};
-  Words words{partition.of.region, partition.of.partition, partition.of.piece, partition.colours};
+  Words words{kPartition, partition.of.region, partition.of.partition, partition.of.piece,
+              partition.colours};
   for (const data::IndexSpaceRef& piece : made.tree->pieces_of(node)) {
     partition.pieces.push_back(space(piece));
     words.push_back(partition.pieces.back());
   }
   const auto [at, added] =
-      partitions_.try_emplace(std::move(words), static_cast<Number>(program_.partitions.size()));
+      known_.try_emplace(std::move(words), static_cast<Number>(program_.partitions.size()));
   if (added) program_.partitions.push_back(std::move(partition));
-  return partition_of_[{made.tree, made.index}] = at->second;
+  return number_of_[{made.tree, made.index}] = at->second;
 }
 
 bool CaptureFile::knows(const AnyRegion& region) const {
-  return region.tree != nullptr && region_of_.contains(region.tree) &&
+  return region.tree != nullptr && number_of_.contains({region.tree, kNone}) &&
          region.tree->names_living(region);
 }
 
 capture::Place CaptureFile::place(const AnyRegion& region) const {
   const data::RegionNode& node = region.tree->node(region.node);
-  if (node.partition == data::RegionNode::none) return {region_of_.at(region.tree)};
-  return {kNone, partition_of_.at({region.tree, node.partition}), node.rank};
+  if (node.partition == data::RegionNode::none) return {number_of_.at({region.tree, kNone})};
+  return {kNone, number_of_.at({region.tree, node.partition}), node.rank};
 }
 
 capture::Argument CaptureFile::argument(const Requirement& r, const data::IndexSpaceRef& domain) {
   capture::Argument argument;
   if (r.partition.tree != nullptr)
-    argument.partition = partition_of_.at({r.partition.tree, r.partition.index});
+    argument.partition = number_of_.at({r.partition.tree, r.partition.index});
   else argument.region = place(r.region);
   argument.field = field(r.field);
   argument.privilege = r.privilege;
@@ -208,7 +218,7 @@ bool CaptureFile::describe_launch(const LaunchRequest& launch, capture::Call& ca
   if (launch.task == nullptr) return false;
   for (const Requirement& r : launch.requirements) {
     const bool is_known = r.partition.tree != nullptr
-                              ? partition_of_.contains({r.partition.tree, r.partition.index}) &&
+                              ? number_of_.contains({r.partition.tree, r.partition.index}) &&
                                     r.partition.tree->names_living(r.partition)
                               : knows(r.region);
     if (!is_known || r.field.type == nullptr) return false;
@@ -247,9 +257,9 @@ bool CaptureFile::describe(const ProgramCall& told, capture::Call& call) {
   switch (told.kind) {
     case Kind::region: call.region = region(*told.region); return true;
     case Kind::partition: call.partition = partition(*told.partition); return true;
-    case Kind::destroy_region: call.region = region_of_.at(told.region->tree); return true;
+    case Kind::destroy_region: call.region = number_of_.at({told.region->tree, kNone}); return true;
     case Kind::destroy_partition:
-      call.partition = partition_of_.at({told.partition->tree, told.partition->index});
+      call.partition = number_of_.at({told.partition->tree, told.partition->index});
       return true;
     case Kind::launch: return describe_launch(*told.launch, call);
     case Kind::reduce: call.op = op(*told.op); break;
@@ -378,18 +388,20 @@ void CaptureFile::ran(const BodyRun& body) {
   if (known == tasks_.end()) return;  // launched by another task
   const TaskVariant& variant = *plan.own.points[body.rank].variant;
   const std::uint64_t bytes = plan.argument_bytes(body.rank);
-  bodies_[{Whose::task, known->second, variant.kind}].add(bytes, body.ns);
+  const double waited = waits_.of(body.used);
+  bodies_[{Whose::task, known->second, variant.kind}].add(bytes, body.ns, waited);
   const auto call = call_of_.find(&plan);
   // Mappers that are asked at each launch make plans that nobody is told of before their points run.
   const Number by = call != call_of_.end() ? call->second : launching_;
-  if (is_launched_by(by, plan)) bodies_[{Whose::call, by, variant.kind}].add(bytes, body.ns);
-  if (body.launches) launches_[known->second] = true;
+  if (is_launched_by(by, plan))
+    bodies_[{Whose::call, by, variant.kind}].add(bytes, body.ns, waited);
+  if (body.launches) program_.tasks[known->second].launches = true;
 }
 
 void CaptureFile::moved(const Move& move) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  moves_[move.kind].add(move.bytes, move.ns);
+  moves_[move.kind].add(move.bytes, move.ns, waits_.of(move.used));
 }
 
 // The program may have made few copies and fills, those of its beginning, into memory that was new. A simulation may make
@@ -438,8 +450,6 @@ void CaptureFile::close() {
           whose == Whose::call ? program_.calls[number].costs : program_.tasks[number].costs;
       costs[static_cast<std::size_t>(kind)] = samples.costs();
     }
-    for (std::size_t task = 0; task < launches_.size(); ++task)
-      program_.tasks[task].launches = launches_[task];
     for (const auto& [call, held] : held_)
       program_.calls[call].seconds =
           static_cast<double>(held.ns) * 1e-9 / static_cast<double>(held.count);

@@ -11,7 +11,7 @@
 // Threads: calls come from the program's thread, launches from the threads of all contexts, times from any; one lock.
 // Memory: what the file has, 1024 times for each volume of each task's and each call's arguments, 16 bytes for each future,
 // and an entry for each plan. Costs some hundred nanoseconds for each call, body and move, the words for why a launch was
-// analysed, and a millisecond at the end.
+// analysed, 20 ms at the beginning, and a millisecond at the end.
 
 #include <cstdint>
 #include <map>
@@ -26,6 +26,7 @@
 #include "capture/captured_program.hpp"
 #include "launch/program_call.hpp"
 #include "oracle/reduction.hpp"
+#include "report/core_waits.hpp"
 #include "report/listeners.hpp"
 
 namespace refrain::runtime {
@@ -33,7 +34,8 @@ namespace refrain::runtime {
 /// How long runs took, by the bytes of their arguments. Of many different volumes those nearby are counted together.
 class DurationSamples {
  public:
-  void add(std::uint64_t bytes, std::uint64_t ns);
+  /// `waits`: in seconds, within it.
+  void add(std::uint64_t bytes, std::uint64_t ns, double waits = 0);
   [[nodiscard]] capture::Costs costs() const;
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
 
@@ -41,6 +43,7 @@ class DurationSamples {
   static constexpr std::size_t kVolumes = 256, kSamples = 1024;
   struct Volume {
     std::uint64_t count = 0;
+    double waits = 0;               ///< of all
     std::vector<std::uint64_t> ns;  ///< of runs chosen evenly, where there are many
   };
   std::map<std::uint64_t, Volume> volumes_;
@@ -104,11 +107,13 @@ class CaptureFile final : public ReportFile {
   std::unordered_map<Words, Number, Hash> calls_;
   std::map<const data::IndexSpace*, Number> spaces_;
   std::map<std::uint64_t, Number> tasks_;  ///< by their ids
-  std::map<std::pair<const Projection::Impl*, const data::IndexSpace*>, Number> projections_;
-  std::vector<Projection> kept_;                         ///< so that their addresses stay
-  std::map<Words, Number> regions_, partitions_;         ///< by all that they are
-  std::map<const data::RegionTree*, Number> region_of_;  ///< alive now
-  std::map<std::pair<const data::RegionTree*, std::uint32_t>, Number> partition_of_;
+  /// A projection keeps its address.
+  std::map<std::pair<const Projection::Impl*, const data::IndexSpace*>,
+           std::pair<Number, Projection>>
+      projections_;
+  std::map<Words, Number> known_;  ///< regions and partitions, by all that they are
+  /// Those alive now: a tree, and the partition in it, or kNone.
+  std::map<std::pair<const data::RegionTree*, std::uint32_t>, Number> number_of_;
   std::unordered_map<std::uint64_t, std::uint64_t>
       made_at_;                               ///< positions of futures, by FutureState::call
   std::map<std::uint64_t, Open> open_;        ///< accesses, by ticket
@@ -120,7 +125,7 @@ class CaptureFile final : public ReportFile {
   std::map<std::tuple<Whose, Number, ProcessorKind>, DurationSamples> bodies_;
   std::map<exec::NodeKind, DurationSamples> moves_;
   std::map<std::uint64_t, std::string> traces_;  ///< what those with these ids are called
-  std::vector<bool> launches_;                   ///< of tasks: they launch others
+  CoreWaits waits_;
 };
 
 }  // namespace refrain::runtime

@@ -91,7 +91,10 @@ CostModel::CostModel(const capture::Program& program, const Machine& measured,
       copies_(rising(program.copies)),
       near_copies_(rising(program.near_copies)),
       fills_(rising(program.fills)),
-      folds_(rising(program.folds)) {
+      folds_(rising(program.folds)),
+      // A description that says how fast cores reach memory says all of it.
+      lines_(first(machine, ProcessorKind::cpu)->bandwidths.empty() ? program.shared_writes
+                                                                    : capture::Costs{}) {
   for (const capture::Task& task : program.tasks) bodies_.push_back(usual(task.costs));
   for (const capture::Call& call : program.calls) calls_.push_back(usual(call.costs));
 }
@@ -139,6 +142,42 @@ double flops_of(const Processor& processor) {
 }  // namespace
 
 Work CostModel::work_of(const runtime::OperationDetail& operation) {
+  Work work = time_of(operation);
+  if (lines_.matter() && lanes_.are_cores(work.lane))
+    work.touches = std::make_shared<const std::vector<capture::Touch>>(touches_of(operation));
+  return work;
+}
+
+std::vector<capture::Touch> CostModel::touches_of(const runtime::OperationDetail& operation) {
+  std::vector<capture::Touch> touches;
+  const auto touch = [&](const analysis::FieldState* field, MemoryId memory,
+                         const data::IndexSpace& points, std::size_t bytes, bool reads,
+                         bool writes) {
+    if (points.empty()) return;
+    touches.push_back({lines_.block({field, memory}, points.bounds()), reads, writes,
+                       static_cast<double>(bytes)});
+  };
+  if (operation.kind != NodeKind::task) {
+    const auto touch_points = [&](const auto* field, MemoryId memory, bool reads, bool writes) {
+      if (field != nullptr) touch(field, memory, *operation.points, operation.bytes, reads, writes);
+    };
+    touch_points(operation.source_field, operation.source, true, false);
+    touch_points(operation.target_field, operation.target, operation.kind == NodeKind::fold, true);
+    return touches;
+  }
+  const runtime::LaunchPlan& plan = *operation.plan;
+  for (std::size_t i = 0; i < plan.argument_count; ++i) {
+    const runtime::PlannedArgument& argument =
+        plan.own.arguments[operation.rank * plan.argument_count + i];
+    if (argument.privilege != Privilege::reduce)  // what it folds into is its own
+      touch(argument.field, argument.memory, *argument.points,
+            argument.points->volume() * plan.requirements[i].type.size, reads(argument.privilege),
+            writes(argument.privilege));
+  }
+  return touches;
+}
+
+Work CostModel::time_of(const runtime::OperationDetail& operation) const {
   switch (operation.kind) {
     case NodeKind::task: return body(operation);
     case NodeKind::copy: return copy(operation);
@@ -185,7 +224,8 @@ Work CostModel::body(const runtime::OperationDetail& operation) const {
   }
   if (file_ != nullptr) seconds = file_->seconds(task.name, processor.kind, bytes, seconds);
   return {.seconds = seconds + processor.launch_seconds + machine_.overheads().run,
-          .lane = lanes_.of(point.processor)};
+          .lane = lanes_.of(point.processor),
+          .waits = capture::seconds_for(*costs, bytes, &capture::Durations::waits)};
 }
 
 Work CostModel::copy(const runtime::OperationDetail& operation) const {
@@ -208,10 +248,12 @@ Work CostModel::copy(const runtime::OperationDetail& operation) const {
            machine_.copy_seconds(from.id, to.id, known);
   };
   work.seconds = by_cpu(copies_);
-  work.near_seconds =
-      from.owner || to.owner ? work.seconds : std::min(work.seconds, by_cpu(near_copies_));
+  work.least = std::min(work.seconds, by_cpu(near_copies_));
+  work.is_near = !from.owner && !to.owner;
   work.seconds += machine_.overheads().run;
-  work.near_seconds += machine_.overheads().run;
+  work.least += machine_.overheads().run;
+  if (!copies_.empty())
+    work.waits = capture::seconds_for(copies_, operation.bytes, &capture::Durations::waits);
   return work;
 }
 

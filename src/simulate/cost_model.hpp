@@ -10,13 +10,15 @@
 // A copy takes what its links say: latency + bytes / bandwidth. Where a cpu makes it (no end is a real GPU's memory, and
 // both are of one rank) it takes as long as the copies of the measured run, as far as the machine does not say; less where
 // that cpu has just made the values, and neither memory is a GPU's. Fills and folds likewise, on a cpu, or on the GPU that
-// has the memory.
+// has the memory. What a core writes that another core has read takes longer (capture/shared_lines.hpp).
 //
 // Owner: the thread of the simulation.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -57,6 +59,10 @@ class CostModel final : public Model {
   void begin_call(capture::Number call) { call_ = call; }
   Work work_of(const runtime::OperationDetail& operation) override;
   void launched(const runtime::LaunchPlan& plan) override { call_of_[&plan] = call_; }
+  double wait_for_others(const std::vector<capture::Touch>& touches,
+                         std::uint32_t processor) override {
+    return lines_.begin(touches, processor);
+  }
 
  private:
   /// Without volumes that are rare.
@@ -64,6 +70,9 @@ class CostModel final : public Model {
   /// The body's measured times, and on which kind of processor; null: it has never run.
   [[nodiscard]] const capture::Costs* measured_of(const runtime::LaunchPlan& plan,
                                                   ProcessorKind& kind) const;
+  Work time_of(const runtime::OperationDetail& operation) const;
+  /// What it reads and writes.
+  [[nodiscard]] std::vector<capture::Touch> touches_of(const runtime::OperationDetail& operation);
   Work body(const runtime::OperationDetail& operation) const;
   Work copy(const runtime::OperationDetail& operation) const;
   /// Of a fill or a fold.
@@ -84,6 +93,7 @@ class CostModel final : public Model {
   std::unordered_map<const runtime::LaunchPlan*, capture::Number>
       call_of_;  ///< which has launched a task of this plan last
   capture::Costs copies_, near_copies_, fills_, folds_;
+  capture::SharedLines lines_;
 };
 
 }  // namespace refrain::simulate

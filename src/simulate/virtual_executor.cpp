@@ -13,7 +13,9 @@ namespace refrain::simulate {
 using exec::LiveNode, exec::Node, exec::Ready, exec::Replay;
 
 Lanes::Lanes(const Machine& machine, int workers)
-    : lanes_(machine.ranks()), of_processor_(machine.processors().size()) {
+    : lanes_(machine.ranks()),
+      of_processor_(machine.processors().size()),
+      cores_(machine.ranks(), true) {
   const auto add = [&](std::uint32_t lane, const std::string& name, std::uint32_t rank = 0) {
     lanes_[lane].push_back(all());
     names_.push_back(machine.ranks() == 1 ? name : "node" + std::to_string(rank) + "." + name);
@@ -29,6 +31,7 @@ Lanes::Lanes(const Machine& machine, int workers)
     if (processor.kind != ProcessorKind::gpu) continue;
     of_processor_[processor.id] = size();
     lanes_.emplace_back();
+    cores_.push_back(processor.emulated);
     add(size() - 1, processor.name, processor.rank);
   }
 }
@@ -122,12 +125,14 @@ Work VirtualExecutor::work_of(Ready what) {
 void VirtualExecutor::make_ready(Ready what) {
   const Work work = work_of(what);
   if (work.lane != Work::kNoLane) {
-    const double seconds =
-        work.is_copy && work.lane == completing_ ? work.near_seconds : work.seconds;
-    if (work.is_copy) links_.count({work.source, work.target}, work.bytes, seconds);
+    // Of bodies it is not known what they take where there is nobody to be waited for.
+    const double least = work.is_copy ? work.least : work.seconds;
+    const bool is_near = work.is_near && work.lane == completing_;
+    const Waiting waiting{what, is_near ? least : work.seconds, is_near ? 0 : work.waits, least,
+                          work.touches};
+    if (work.is_copy) links_.count({work.source, work.target}, work.bytes, waiting.seconds);
     Lane& lane = lanes_[work.lane];
     const int priority = what.is_live() ? 0 : what.node().priority;
-    const Waiting waiting{what, seconds};
     if (priority == 0) lane.queue.push_back(waiting);
     else lane.prior[priority].push_back(waiting);
     if (work.lane != completing_) dispatch(work.lane);
@@ -167,6 +172,10 @@ void VirtualExecutor::dispatch(std::uint32_t number) {
     if (helper) helping_ = true;
     else idle = lane.idle.back(), lane.idle.pop_back();
     const double begin = begin_after(idle.since);
+    if (waiting.touches) {
+      const double waits = model_.wait_for_others(*waiting.touches, idle.processor);
+      waiting.seconds = std::max(waiting.least, waiting.seconds + waits - waiting.waits);
+    }
     busy_[idle.processor] += waiting.seconds;
     events_.push(
         {begin + waiting.seconds, begin, numbers_++, waiting.what, idle.processor, number});

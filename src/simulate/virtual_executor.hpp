@@ -29,6 +29,7 @@
 #include <span>
 #include <vector>
 
+#include "capture/shared_lines.hpp"
 #include "exec/background.hpp"
 #include "graph/completion.hpp"
 #include "graph/ready_queue.hpp"
@@ -48,7 +49,11 @@ struct Work {
   MemoryId source = 0, target = 0;
   std::uint64_t bytes = 0;
   bool is_copy = false;
-  double near_seconds = 0;  ///< of a copy on a lane that has just made the values
+  double waits = 0;      ///< for other cores, within `seconds`
+  double least = 0;      ///< of a copy: that it takes where there are none to be waited for
+  bool is_near = false;  ///< of a copy: so it is on a lane that has just made the values
+  std::shared_ptr<const std::vector<capture::Touch>>
+      touches{};  ///< of a core; null: caches do not matter
 };
 
 /// Says what operations need.
@@ -60,6 +65,10 @@ class Model {
   virtual Work work_of(const runtime::OperationDetail& operation) = 0;
   /// A task of this plan is launched by the present call.
   virtual void launched(const runtime::LaunchPlan& plan) = 0;
+  /// An operation begins on a processor that is a core. Returns the seconds that it takes longer for what others have in
+  /// their caches.
+  virtual double wait_for_others(const std::vector<capture::Touch>& touches,
+                                 std::uint32_t processor) = 0;
 };
 
 /// The lanes of a machine: those of the ranks' cpus first, then the GPUs.
@@ -74,12 +83,17 @@ class Lanes {
   [[nodiscard]] std::span<const std::uint32_t> processors(std::uint32_t lane) const {
     return lanes_[lane];
   }
+  /// Whether they are cores of the machine that keep values in caches, as emulated GPUs are.
+  [[nodiscard]] bool are_cores(std::uint32_t lane) const {
+    return lane < cores_.size() && cores_[lane];
+  }
   [[nodiscard]] const std::string& name(std::uint32_t processor) const { return names_[processor]; }
   [[nodiscard]] std::uint32_t all() const { return static_cast<std::uint32_t>(names_.size()); }
 
  private:
   std::vector<std::vector<std::uint32_t>> lanes_;
   std::vector<std::uint32_t> of_processor_;
+  std::vector<bool> cores_;
   std::vector<std::string> names_;
 };
 
@@ -170,7 +184,9 @@ class VirtualExecutor final : public exec::GraphExecutor<VirtualExecutor> {
   };
   struct Waiting {
     exec::Ready what;
-    double seconds;
+    double seconds, waits;
+    double least;  ///< that it takes however little it waits
+    std::shared_ptr<const std::vector<capture::Touch>> touches;
   };
   struct Idle {
     std::uint32_t processor;

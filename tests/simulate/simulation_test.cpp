@@ -204,6 +204,36 @@ TEST(Simulation, ACallsOwnTimesComeFirst) {
   EXPECT_NEAR(hand.on(machine::to_json(machine::load(machine))).seconds, 5 * kMillisecond, kLittle);
 }
 
+TEST(Simulation, WhatAnotherCoreHasReadTakesLongerToWrite) {
+  constexpr std::uint64_t kBytes = 8000;
+  const auto milliseconds = [](double shared, double waits, bool both_on_one) {
+    Hand hand(1000, 1, "emulated:cpus=1,gpus=1");
+    hand.program().shared_writes = {{kBytes, 1, shared * kMillisecond, 0},
+                                    {2 * kBytes, 1, 2 * shared * kMillisecond, 0}};
+    const Number make = hand.task("make", kMillisecond, {ProcessorKind::cpu, ProcessorKind::gpu});
+    const Number look = hand.task("look", kMillisecond, {ProcessorKind::cpu});
+    auto& costs = hand.program().tasks[make].costs[static_cast<std::size_t>(ProcessorKind::gpu)];
+    for (capture::Durations& each : costs) each.waits = waits * kMillisecond;
+    for (int time = 0; time < 10; ++time) {
+      hand.launch(make, Privilege::write);
+      hand.launch(look, Privilege::read);
+    }
+    // In one memory: nothing is copied.
+    const TemporaryFile mapping("mapping.json", R"({"refrain_mapping": 1, "rules": [
+      {"task": "*", "arguments": [{"argument": 0, "memories": "pinned"}]},
+      {"task": "make", "processor": ")" + std::string(both_on_one ? "cpu" : "gpu") +
+                                                    R"("}]})");
+    const std::string machine = "emulated:cpus=1,gpus=1";
+    const Outcome outcome = hand.on(machine::to_json(machine::load(machine)), mapping.path());
+    return outcome.seconds / kMillisecond;
+  };
+  EXPECT_NEAR(milliseconds(3, 0, true), 20, 1) << "no other core";
+  EXPECT_NEAR(milliseconds(0, 0, false), 20, 1);
+  EXPECT_NEAR(milliseconds(3, 0, false), 20 + 9 * 3, 1) << "each write but the first";
+  EXPECT_NEAR(milliseconds(3, 2, false), 20 + 9, 1) << "two were in the measured time";
+  EXPECT_NEAR(milliseconds(3, 5, false), 20, 1) << "a body takes no less than was measured";
+}
+
 TEST(Simulation, AFileOfCostsDecides) {
   Hand hand(1000, 4);
   hand.launch(hand.task("work", kMillisecond, {ProcessorKind::cpu}), Privilege::write);
