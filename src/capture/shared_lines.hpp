@@ -37,6 +37,7 @@ class SharedLines {
   using Instance = std::pair<const void*, std::uint64_t>;
   /// The number of a block. Requires some points.
   std::uint32_t block(const Instance& instance, const data::Box& points);
+  [[nodiscard]] std::size_t blocks() const { return blocks_.size(); }
   /// An operation that does this begins on a core. Returns the seconds that it waits for others.
   double begin(const std::vector<Touch>& touches, std::uint32_t core);
 

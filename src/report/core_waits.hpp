@@ -2,7 +2,7 @@
 // How long operations of a run have waited for values that other cores had in their caches (capture/shared_lines.hpp). How
 // much longer such writes take is a matter of the machine, some 100 ps a byte where a write takes 18: so it is measured.
 //
-// One thread at a time.
+// One thread at a time. Memory: some 10^5 blocks of values at most; then what was known of all of them is forgotten.
 
 #include <cstdint>
 #include <map>
