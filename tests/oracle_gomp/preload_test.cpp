@@ -359,6 +359,17 @@ TEST(Preload, RecordsRegionsByName) {
   EXPECT_EQ(Stream(file, false).events(), expected);
 }
 
+TEST(Preload, ALibraryThatWasMadeAnewHasItsOwnNames) {
+  const RunFile file;
+  const refrain::test::TemporaryFolder folder;
+  const Ended ended =
+      run("reopens " + folder.path("library.so") + " " REFRAIN_MODULES, record(file));
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_EQ(Stream(file, false).events(),
+            (std::vector<std::string>{"parallel first._omp_fn.0", "end first._omp_fn.0",
+                                      "parallel another._omp_fn.0", "end another._omp_fn.0"}));
+}
+
 // ---- Sizes ----
 
 TEST(Preload, AChildsFirstCriticalSectionIsRecorded) {
