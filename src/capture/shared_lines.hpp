@@ -38,7 +38,8 @@ class SharedLines {
   /// The number of a block. Requires some points.
   std::uint32_t block(const Instance& instance, const data::Box& points);
   [[nodiscard]] std::size_t blocks() const { return blocks_.size(); }
-  /// An operation that does this begins on a core. Returns the seconds that it waits for others.
+  /// An operation that does this begins on a core. Returns the seconds that it waits for others. Requires that
+  /// matter() is true.
   double begin(const std::vector<Touch>& touches, std::uint32_t core);
 
  private:

@@ -268,8 +268,10 @@ Work CostModel::writing(const runtime::OperationDetail& operation,
   if (!by.bandwidths.empty() && at != by.memories.end())
     work.seconds = static_cast<double>(operation.bytes) /
                    by.bandwidths[static_cast<std::size_t>(at - by.memories.begin())];
-  else if (!measured.empty()) work.seconds = capture::seconds_for(measured, operation.bytes);
-  else work.seconds = machine_.copy_seconds(memory.id, memory.id, operation.bytes);
+  else if (!measured.empty()) {
+    work.seconds = capture::seconds_for(measured, operation.bytes);
+    work.waits = capture::seconds_for(measured, operation.bytes, &capture::Durations::waits);
+  } else work.seconds = machine_.copy_seconds(memory.id, memory.id, operation.bytes);
   work.seconds += by.launch_seconds + machine_.overheads().run;
   return work;
 }

@@ -15,10 +15,8 @@
 // Owner: the thread of the simulation.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
