@@ -12,15 +12,16 @@ Mailbox::Mailbox(std::unique_ptr<Transport> transport, Mismatch mismatch, KindNa
       mismatch_(std::move(mismatch)),
       kind_name_(kind_name),
       sent_(transport_->ranks()),
-      received_(transport_->ranks()) {}
+      received_(transport_->ranks()),
+      lines_(transport_->ranks()) {}
 
 Header Mailbox::next_to(Rank rank, std::uint32_t kind, std::uint64_t call, std::uint32_t argument) {
-  return {this->rank(), rank, sent_[rank]++, call, argument, kind, 0};
+  return {this->rank(), rank, next_to(rank), call, argument, kind, 0};
 }
 
 Header Mailbox::next_from(Rank rank, std::uint32_t kind, std::uint64_t call,
                           std::uint32_t argument) {
-  return {rank, this->rank(), received_[rank]++, call, argument, kind, 0};
+  return {rank, this->rank(), next_from(rank), call, argument, kind, 0};
 }
 
 void Mailbox::send(Message message) {
@@ -39,17 +40,18 @@ void Mailbox::send(const Header& header, std::initializer_list<std::span<const s
 
 void Mailbox::await(const Header& expected, const Where& where, Take take) {
   Awaited awaited{{expected, where}, std::move(take)};
-  const Key key(expected.from, expected.number);
   std::unique_lock lock(mutex_);
-  auto come = come_.extract(key);
-  if (come.empty()) {
-    awaited_.emplace(key, std::move(awaited));
+  Line& line = lines_[expected.from];
+  Line::Slot& slot = line.at(expected.number);
+  if (!slot.come) {
+    slot.awaited = std::move(awaited);
     lock.unlock();
-    transport_->expect(expected);
-    return;
+    return transport_->expect(expected);
   }
+  Message message = *std::move(slot.come);
+  line.end(expected.number);
   lock.unlock();
-  hand_over(awaited, std::move(come.mapped()));
+  hand_over(awaited, std::move(message));
 }
 
 void Mailbox::serve(std::uint32_t kind, Take take) {
@@ -72,15 +74,18 @@ bool Mailbox::poll() {
       continue;
     }
     all_received_.fetch_add(1, std::memory_order_relaxed);
-    const Key key(message.header().from, message.header().number);
+    const std::uint64_t number = message.header().number;
     std::unique_lock lock(mutex_);
-    const auto awaited = awaited_.extract(key);
-    if (awaited.empty()) {
-      come_.emplace(key, std::move(message));
+    Line& line = lines_[message.header().from];
+    Line::Slot& slot = line.at(number);
+    if (!slot.awaited) {
+      slot.come = std::move(message);
       continue;
     }
+    const Awaited awaited = *std::move(slot.awaited);
+    line.end(number);
     lock.unlock();
-    hand_over(awaited.mapped(), std::move(message));
+    hand_over(awaited, std::move(message));
   }
 }
 
@@ -109,8 +114,9 @@ void Mailbox::refuse(const Expected& expected, const Message& found) {
 std::vector<Expected> Mailbox::awaited() const {
   const std::lock_guard lock(mutex_);
   std::vector<Expected> expected;
-  expected.reserve(awaited_.size());
-  for (const auto& [key, each] : awaited_) expected.push_back(each.expected);
+  for (const Line& line : lines_)
+    for (const Line::Slot& slot : line.slots())
+      if (slot.awaited && !slot.over) expected.push_back(slot.awaited->expected);
   return expected;
 }
 

@@ -10,11 +10,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -58,7 +60,10 @@ class Mailbox {
   [[nodiscard]] Transport& transport() { return *transport_; }
   [[nodiscard]] const Transport& transport() const { return *transport_; }
 
-  /// The header of the next message to a rank, and from one; the size is the sender's to fill in.
+  /// The number of the next message to a rank, and from one.
+  [[nodiscard]] std::uint64_t next_to(Rank rank) { return sent_[rank]++; }
+  [[nodiscard]] std::uint64_t next_from(Rank rank) { return received_[rank]++; }
+  /// Its header; the size is the sender's to fill in.
   [[nodiscard]] Header next_to(Rank rank, std::uint32_t kind, std::uint64_t call,
                                std::uint32_t argument = 0);
   [[nodiscard]] Header next_from(Rank rank, std::uint32_t kind, std::uint64_t call,
@@ -94,7 +99,29 @@ class Mailbox {
     Expected expected;
     Take take;
   };
-  using Key = std::pair<Rank, std::uint64_t>;  ///< from whom, and the number
+  /// The messages of one rank that are awaited or have come, but not both yet, by number.
+  class Line {
+   public:
+    struct Slot {
+      std::optional<Message> come{};
+      std::optional<Awaited> awaited{};
+      bool over = false;
+    };
+    Slot& at(std::uint64_t number) {
+      while (first_ + slots_.size() <= number) slots_.emplace_back();
+      return slots_[number - first_];
+    }
+    /// Both are there.
+    void end(std::uint64_t number) {
+      slots_[number - first_].over = true;
+      for (; !slots_.empty() && slots_.front().over; ++first_) slots_.pop_front();
+    }
+    [[nodiscard]] const std::deque<Slot>& slots() const { return slots_; }
+
+   private:
+    std::uint64_t first_ = 0;
+    std::deque<Slot> slots_;
+  };
 
   void hand_over(const Awaited& awaited, Message message);
   void refuse(const Expected& expected, const Message& found);
@@ -107,8 +134,7 @@ class Mailbox {
   std::vector<std::uint64_t> sent_, received_;                ///< numbers given out, by rank
   std::atomic<std::uint64_t> all_sent_{0}, all_received_{0};  ///< relaxed: counts
   mutable std::mutex mutex_;
-  std::map<Key, Awaited> awaited_;  ///< under the mutex
-  std::map<Key, Message> come_;     ///< and not awaited yet; under the mutex
+  std::vector<Line> lines_;  ///< by rank; under the mutex
 };
 
 }  // namespace refrain::net

@@ -49,7 +49,7 @@ class MpiTransport final : public Transport {
     // Others may still be sending what they wait for to be received.
     MPI_Request all = MPI_REQUEST_NULL;
     for (bool is_over = false; !is_over; std::this_thread::yield()) {
-      accept();
+      while (accept()) {}
       progress_sends();
       if (sends_.empty() && all == MPI_REQUEST_NULL) MPI_Ibarrier(comm_, &all);
       is_over = all != MPI_REQUEST_NULL && is_done(all);
@@ -66,23 +66,24 @@ class MpiTransport final : public Transport {
       abort("refrain: a message of more than 16 GiB");
     const std::lock_guard lock(mutex_);
     const int to = static_cast<int>(message.header().to);
-    Pending& pending = sends_.emplace_back(Pending{std::move(message), MPI_REQUEST_NULL});
-    MPI_Isend(pending.message.words(), static_cast<int>(pending.message.word_count()), MPI_UINT64_T,
-              to, kTag, comm_, &pending.request);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(message.words(), static_cast<int>(message.word_count()), MPI_UINT64_T, to, kTag,
+              comm_, &request);
+    // A small one is mostly on its way by now.
+    if (!is_done(request)) sends_.push_back({std::move(message), request});
   }
 
   std::optional<Message> poll() override {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return std::nullopt;
-    progress_sends();
-    accept();
+    if (!sends_.empty()) progress_sends();
     for (auto each = receives_.begin(); each != receives_.end(); ++each) {
       if (!is_done(each->request)) continue;
       Message message = std::move(each->message);
       receives_.erase(each);
       return message;
     }
-    return std::nullopt;
+    return accept();
   }
 
   [[noreturn]] void abort(const std::string& text) noexcept override {
@@ -114,20 +115,22 @@ class MpiTransport final : public Transport {
   void progress_sends() {
     sends_.remove_if([](Pending& each) { return is_done(each.request); });
   }
-  /// Begins to receive what has arrived.
-  void accept() {
+  /// Begins to receive what has arrived, up to the first message that is there as a whole.
+  std::optional<Message> accept() {
     for (int i = 0; i < kAtOnce; ++i) {
       int found = 0;
       MPI_Message matched = MPI_MESSAGE_NULL;
       MPI_Status status;
       MPI_Improbe(MPI_ANY_SOURCE, kTag, comm_, &found, &matched, &status);
-      if (found == 0) return;
+      if (found == 0) return std::nullopt;
       int words = 0;
       MPI_Get_count(&status, MPI_UINT64_T, &words);
-      Pending& pending = receives_.emplace_back(
-          Pending{Message::of_words(static_cast<std::size_t>(words)), MPI_REQUEST_NULL});
+      Pending pending{Message::of_words(static_cast<std::size_t>(words)), MPI_REQUEST_NULL};
       MPI_Imrecv(pending.message.words(), words, MPI_UINT64_T, &matched, &pending.request);
+      if (is_done(pending.request)) return std::move(pending.message);
+      receives_.push_back(std::move(pending));
     }
+    return std::nullopt;
   }
 
   const bool finalise_;
