@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 
-FIGURES_ONLY = {"bench_metg"}
+FIGURES_ONLY = {"bench_metg", "bench_metg_ranks"}
 SCRIPTS = {"bench_mapping", "bench_oracle_mpi", "bench_traffic"}  # they have no repetitions to halve
 SECONDS = 180  # for one benchmark
 NAME_KEYS = ("benchmark", "system", "variant", "threads", "size", "metric")

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "patterns/pattern.hpp"
@@ -43,12 +44,22 @@ struct System {
   std::string lost{};
 };
 
-std::vector<System> systems(const Options& options) {
+// What is measured: the records' benchmark, the program that is Refrain, and the modes that only it has.
+struct Subject {
+  std::string benchmark, program;
+  std::vector<std::pair<const char*, const char*>> modes;
+};
+const Subject on_threads{"metg", "peer_patterns_refrain", {}};
+const Subject on_ranks{"metg_ranks", "peer_patterns_ranks", {{"-unchecked", "unchecked"}}};
+
+std::vector<System> systems(const Options& options, const Subject& subject) {
   std::vector<System> all;
   all.push_back({"mpi", "", "peer_patterns_mpi", ""});
-  for (const auto& [mode, variant] :
-       {std::pair{"-untraced", ""}, {"-auto", "auto"}, {"-marked", "traced"}})
-    all.push_back({"refrain", mode, "peer_patterns_refrain", variant});
+  std::vector<std::pair<const char*, const char*>> modes{
+      {"-untraced", ""}, {"-auto", "auto"}, {"-marked", "traced"}};
+  modes.insert(modes.end(), subject.modes.begin(), subject.modes.end());
+  for (const auto& [mode, variant] : modes)
+    all.push_back({"refrain", mode, subject.program, variant});
   std::erase_if(all, [&](const System& system) { return !options.wants(system.name); });
   return all;
 }
@@ -81,8 +92,9 @@ struct Sample {
 // By repetition and system: of each size.
 using Samples = std::vector<std::vector<std::vector<Sample>>>;
 
-void measure_case(const Case& what, const Options& options, int threads, Records& records) {
-  std::vector<System> all = systems(options);
+void measure_case(const Case& what, const Options& options, const Subject& subject, int threads,
+                  Records& records) {
+  std::vector<System> all = systems(options, subject);
   const int steps = steps_of(what.width);
   patterns::Pattern pattern;
   pattern.kind = what.kind, pattern.width = what.width, pattern.steps = steps;
@@ -122,7 +134,8 @@ void measure_case(const Case& what, const Options& options, int threads, Records
     if (all[i].name == "mpi") mpi = found;
     const Spread spread_of = spread(found);
     const std::string variant = name + all[i].mode;
-    records.add({"metg", all[i].name, variant, threads, what.width, "metg_us", "us", spread_of});
+    records.add(
+        {subject.benchmark, all[i].name, variant, threads, what.width, "metg_us", "us", spread_of});
     std::printf("  %-8s %-22s width %-3d %7.3f us  (%.3f - %.3f)", all[i].name.c_str(),
                 variant.c_str(), what.width, spread_of.median, spread_of.min, spread_of.max);
     if (!mpi.empty() && all[i].name != "mpi") {
@@ -138,7 +151,13 @@ void measure_case(const Case& what, const Options& options, int threads, Records
 
 void measure_patterns(const Options& options, int threads, Records& records) {
   std::printf("METG(50%%) of Task Bench's patterns, %d threads or ranks\n", threads);
-  for (const Case& what : cases) measure_case(what, options, threads, records);
+  for (const Case& what : cases) measure_case(what, options, on_threads, threads, records);
+}
+
+void measure_patterns_on_ranks(const Options& options, int ranks, Records& records) {
+  std::printf("METG(50%%) of Task Bench's patterns, %d ranks of one thread\n", ranks);
+  for (const Case& what : cases)
+    if (what.width == 8) measure_case(what, options, on_ranks, ranks, records);
 }
 
 }  // namespace refrain::bench

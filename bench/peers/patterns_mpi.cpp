@@ -4,35 +4,24 @@
 // starts itself under mpirun. Requests: see patterns.hpp.
 
 #include <mpi.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <tuple>
+#include <vector>
 
 #include "peers/patterns.hpp"
+#include "peers/ranks.hpp"
 
 namespace {
 
 using namespace patterns;
 
-int ranks() {
-  int count;
-  MPI_Comm_size(MPI_COMM_WORLD, &count);
-  return count;
-}
-int own_rank() {
-  int rank;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
+using peer::own_rank;
+using peer::ranks;
 
 /// The tasks of a rank.
 Tasks block(int width, int rank) {
@@ -228,76 +217,21 @@ Outcome run(const Setup& setup) {
   for (int step = 0; step < setup.steps(); ++step)
     for (const auto& graph : graphs) graph->run(step);
   outcome.seconds += MPI_Wtime();
-  MPI_Allreduce(MPI_IN_PLACE, &outcome.seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   for (const auto& graph : graphs) graph->append_digests(outcome.digests);
   return outcome;
 }
 
-/// Between requests ranks do not poll as quickly as they can: another system is being measured then.
-std::string next_request() {
-  int there = 0;
-  MPI_Status status;
-  while (true) {
-    MPI_Iprobe(0, 0, MPI_COMM_WORLD, &there, &status);
-    if (there != 0) break;
-    usleep(500);
-  }
-  int length;
-  MPI_Get_count(&status, MPI_CHAR, &length);
-  std::string line(static_cast<std::size_t>(length), ' ');
-  MPI_Recv(line.data(), length, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  return line;
-}
-void tell_others(const std::string& line) {
-  for (int rank = 1; rank < ranks(); ++rank)
-    MPI_Send(line.data(), static_cast<int>(line.size()), MPI_CHAR, rank, 0, MPI_COMM_WORLD);
-}
-
-Outcome answer(const std::string& line) {
-  const Setup setup = peer::patterns_setup(peer::Request(line));
+double answer(const peer::Request& request) {
+  const Setup setup = peer::patterns_setup(request);
   run(peer::short_of(setup));
-  return run(setup);
-}
-
-/// In a process of its own, since mpirun has something to say when it is stopped between requests.
-int run_under_mpirun(const char* program, const char* count) {
-  const pid_t child = fork();
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    execlp("mpirun", "mpirun", "-n", count, program, nullptr);
-    std::puts("there is no mpirun");
-    std::fflush(stdout);
-    _exit(1);
-  }
-  int status = 1;
-  waitpid(child, &status, 0);
-  return status == 0 ? 0 : 1;
+  const Outcome outcome = run(setup);
+  if (own_rank() == 0) peer::check_patterns(setup, outcome.digests);
+  return outcome.seconds * 1e9;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr && std::getenv("PMI_RANK") == nullptr)
-    return run_under_mpirun(argv[0], argc > 1 ? argv[1] : "2");
-  MPI_Init(&argc, &argv);
-  if (own_rank() == 0) {
-    std::puts("ready");
-    std::fflush(stdout);
-    for (std::string line; std::getline(std::cin, line);) {
-      tell_others(line);
-      const Outcome outcome = answer(line);
-      try {
-        peer::check_patterns(peer::patterns_setup(peer::Request(line)), outcome.digests);
-        std::printf("%.17g\n", outcome.seconds * 1e9);
-      } catch (const std::exception& error) { std::printf("%s\n", error.what()); }
-      std::fflush(stdout);
-    }
-    tell_others("end");
-  } else {
-    for (std::string line = next_request(); line != "end"; line = next_request()) answer(line);
-  }
-  MPI_Finalize();
-  return 0;
+  if (!peer::is_rank()) return peer::run_under_mpirun(argv, argc > 1 ? argv[1] : "2");
+  return peer::serve_on_ranks(answer);
 }

@@ -20,7 +20,7 @@ namespace peer {
 /// The numbers of one request, by name.
 class Request {
  public:
-  explicit Request(const std::string& line) {
+  explicit Request(const std::string& line) : line_(line) {
     std::istringstream words(line);
     for (std::string word; words >> word;) {
       const std::size_t equals = word.find('=');
@@ -29,6 +29,7 @@ class Request {
     }
   }
 
+  const std::string& line() const { return line_; }
   bool has(const std::string& key) const { return numbers_.count(key) != 0; }
   std::int64_t operator[](const std::string& key) const {
     const auto found = numbers_.find(key);
@@ -37,6 +38,7 @@ class Request {
   }
 
  private:
+  std::string line_;
   std::map<std::string, std::int64_t> numbers_;
 };
 
