@@ -6,6 +6,8 @@ namespace refrain::test {
 
 TestBudget::TestBudget(std::uint64_t in_full, std::uint64_t at_least)
     : in_full_(in_full), at_least_(at_least) {
+  if (const char* times = std::getenv("REFRAIN_TEST_TIMES"); times != nullptr && *times != '\0')
+    in_full_ *= static_cast<std::uint64_t>(std::atoll(times));
   const char* seconds = std::getenv("REFRAIN_TEST_SECONDS");
   if (seconds == nullptr || *seconds == '\0') return;
   bounded_ = true;
