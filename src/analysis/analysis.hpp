@@ -27,6 +27,7 @@
 #include "analysis/field_state.hpp"
 #include "analysis/instance.hpp"
 #include "analysis/logs.hpp"
+#include "analysis/message.hpp"
 #include "analysis/movement.hpp"
 #include "graph/executor.hpp"
 #include "graph/scope.hpp"
@@ -221,6 +222,16 @@ class Analysis {
   [[nodiscard]] bool has_log() const { return log_ != nullptr || state_log_ != nullptr; }
   /// From here on `log` is told of every change of state; null: no log.
   void set_state_log(StateLog* log) { state_log_ = log; }
+  /// Whether all that happens is told to a StateLog: it is recorded.
+  [[nodiscard]] bool is_recorded() const { return state_log_ != nullptr; }
+  /// A call changes FieldState::on_shards, or goes by it.
+  void share(FieldState& field, std::shared_ptr<const void> after) {
+    if (state_log_ != nullptr) state_log_->shared(field, after);
+    field.on_shards = std::move(after);
+  }
+  /// While it is recorded, before the operation of a message or an exchange is published.
+  void note_message(MessagePayload payload) { state_log_->message(std::move(payload)); }
+  void note_exchange(ExchangePayload payload) { state_log_->exchange(payload); }
   /// Tells the logs, if there are any, of an operation: of one that moves or holds data, what it works on.
   void log_operation(const exec::Node& node, const Origin& origin,
                      const FieldState* field = nullptr, MemoryId source = 0, MemoryId target = 0,

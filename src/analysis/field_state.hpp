@@ -129,6 +129,9 @@ class alignas(64) FieldState {
   void check_invariants() const;
 
   RecorderNote recorded;
+  /// Who has which data on all shards, as control replication knows it; equal states are one object. Null: as in the
+  /// beginning. It changes by Analysis::share.
+  std::shared_ptr<const void> on_shards;
 
  private:
   static constexpr std::size_t kPassing = 64;

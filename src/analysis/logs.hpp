@@ -18,7 +18,9 @@
 
 namespace refrain::analysis {
 
+struct ExchangePayload;
 struct FillValue;
+struct MessagePayload;
 struct Origin;
 struct EquivalenceSet;
 class FieldState;
@@ -66,6 +68,12 @@ class StateLog {
   virtual void ends(FieldState& field) = 0;
   /// An instance is about to end, though its region does not.
   virtual void gives_up(Instance& instance) = 0;
+  /// Before a call changes who has which data of the field on all shards, or goes by it: `after` is what
+  /// FieldState::on_shards becomes.
+  virtual void shared(FieldState& field, const std::shared_ptr<const void>& after) = 0;
+  /// The next operation that is told of is a message, or an exchange.
+  virtual void message(MessagePayload payload) = 0;
+  virtual void exchange(ExchangePayload payload) = 0;
   /// The call that an operation is for.
   virtual void origin(const exec::Node& operation, const Origin& origin) = 0;
   /// An operation is about to be published.

@@ -50,16 +50,19 @@ inline void pause_briefly() {
 class Spin {
  public:
   static constexpr int kSearch = 64, kWait = 8;  ///< pauses per step
+  /// How long until it is time to sleep. Who waits for messages spins longer than a nap with its wake-up takes: else two
+  /// processes that wait for each other in turn would sleep through each other's spins.
+  static constexpr std::uint64_t kUsualNs = 50'000, kForMessagesNs = 1'000'000;
 
   /// `yield`: there are more threads than cores.
-  Spin(bool yield, int pauses) : yield_(yield), pauses_(pauses) {}
+  Spin(bool yield, int pauses, std::uint64_t ns) : yield_(yield), pauses_(pauses), ns_(ns) {}
   /// False when it is time to sleep.
   bool step() {
     ++steps_;
     if (yield_ || steps_ % 16 == 0) {
       std::this_thread::yield();
       const std::uint64_t now = profile::now_ns();
-      if (end_ == 0) end_ = now + kSpinNs;
+      if (end_ == 0) end_ = now + ns_;
       return now < end_;
     }
     for (int i = 0; i < pauses_; ++i) pause_briefly();
@@ -67,9 +70,9 @@ class Spin {
   }
 
  private:
-  static constexpr std::uint64_t kSpinNs = 50'000;
   bool yield_;
   int pauses_;
+  std::uint64_t ns_;
   std::uint32_t steps_ = 0;
   std::uint64_t end_ = 0;
 };
@@ -158,7 +161,9 @@ class Notifier {
   /// There are more threads than cores.
   [[nodiscard]] bool is_crowded() const { return crowded_; }
   /// For a thread in search of work; see Spin.
-  [[nodiscard]] Spin spin(int pauses) const { return {crowded_, pauses}; }
+  [[nodiscard]] Spin spin(int pauses, bool for_messages) const {
+    return {crowded_, pauses, for_messages ? Spin::kForMessagesNs : Spin::kUsualNs};
+  }
 
   /// Any thread: one more operation is completed from outside (graph/executor.hpp). Until it has come, nobody is told
   /// of a deadlock: who will complete it is like one more thread that is awake.

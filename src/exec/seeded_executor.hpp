@@ -195,7 +195,10 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
       const auto [lanes, lane] = std::pair(actor.lanes, actor.lane);
       actors_.erase(actor.id);
       if (lanes != nullptr) return end_in_lane(*lanes, lane, Replay::of(work.live()).scope);
-      return work.is_live() ? complete_replayed(work.live()) : finish(work.node());
+      if (!work.is_live()) return finish(work.node());
+      LiveNode& live = work.live();
+      if (ends_now(live, Replay::of(live).nodes[live.index])) complete_replayed(live);
+      return;
     }
     if (!actor.work && !actor.fiber) {  // a job: it launches nothing and waits for nothing
       actors_.erase(actor.id);
@@ -339,13 +342,16 @@ class SeededExecutor final : public GraphExecutor<SeededExecutor> {
 
   std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                              bool to_the_end) override {
-    std::uint32_t index = from;
+    const std::vector<std::uint32_t>& order = replay.recorded.in_order;
+    std::uint32_t at = from;
     do {
+      const std::uint32_t index = order.empty() ? at : order[at];
       run_told(replay, index, draw_processor(), 0);
+      await_in_order(replay, index);
       ++executed_;
-    } while (++index < to && (to_the_end || draw() % 16 != 0));
+    } while (++at < to && (to_the_end || draw() % 16 != 0));
     interleave();
-    return index;
+    return at;
   }
 
   // --- lanes -------------------------------------------------------------------------------------------

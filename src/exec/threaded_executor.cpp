@@ -423,6 +423,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       if (tells) tell_user(slot.index, *replay, index, begin);
       if (plain) [[likely]] {
         index = complete_plain(*replay, live, node, issued, sink);
+      } else if (!ends_now(live, node)) {
+        index = kNoNode;
       } else if (LiveNode* next = complete_any(*replay, live, node, sink)) {
         replay = &Replay::of(*next);
         index = next->index;
@@ -470,6 +472,8 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
                                                   std::uint32_t to, bool to_the_end) override {
     Slot& slot = slot_of(replay.scope);
     const WithoutNode among(slot);
+    if (!replay.recorded.in_order.empty()) [[unlikely]]
+      return run_in_given_order(replay, from, to, slot);
     std::uint32_t index = from;
     if (to_the_end && !tells_) [[likely]]  // then it is not timed (Replays::begin)
       index = run_plain_in_order(replay, from, to, *this, slot.processor, [] { return true; });
@@ -490,8 +494,21 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       if (!tells_ && !is_timed(replay))
         index = run_plain_in_order(replay, index, to, *this, slot.processor, goes_on);
       if (index == to || !goes_on()) return index;
-      run_one(replay, index++, slot);
+      run_one(replay, index, slot);
+      await_in_order(replay, index++);
     }
+  }
+
+  /// As Template::in_order says, to the end: stretches of operations that follow each other.
+  [[gnu::noinline]] std::uint32_t run_in_given_order(Replay& replay, std::uint32_t from,
+                                                     std::uint32_t to, Slot& slot) {
+    const std::vector<std::uint32_t>& order = replay.recorded.in_order;
+    for (std::uint32_t first = from, last = from; first < to; first = last) {
+      while (++last < to && order[last] == order[last - 1] + 1) {}
+      run_others_in_order(replay, order[first], order[first] + (last - first), true, slot);
+    }
+    add(slot.executed, to - from);
+    return to;
   }
 
   static bool is_timed(const Replay& replay) {
@@ -826,9 +843,11 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     Notifier::Nap nap{kShortestNap};
     bool woken = true;
     while (true) {
-      const bool spins = woken && (threads() > 1 || outside_.load() != nullptr);
+      const bool for_messages = outside_.load() != nullptr;
+      const bool spins = woken && (threads() > 1 || for_messages);
       const bool often = waits || lanes_.any();
-      for (Spin spin = notifier_.spin(often ? Spin::kWait : Spin::kSearch); spins;) {
+      for (Spin spin = notifier_.spin(often ? Spin::kWait : Spin::kSearch, waits && for_messages);
+           spins;) {
         if (ended()) return nullptr;
         if (const Ready ready = look(slot, within)) return ready;
         const bool goes_on = (!waits && run_background_job(slot)) || ask_outside() || spin.step();

@@ -61,13 +61,15 @@ class Outside {
 class LaterCompletion {
  public:
   LaterCompletion(Node& node, Executor& executor) : node_(&node), executor_(&executor) {}
+  LaterCompletion(LiveNode& live, Executor& executor) : live_(&live), executor_(&executor) {}
   void complete() noexcept;
   void fail(const std::exception_ptr& error) noexcept;
 
  private:
   void end(ManualState as) noexcept;
 
-  Node* node_;
+  Node* node_ = nullptr;  ///< or, of an operation of a replay that has none:
+  LiveNode* live_ = nullptr;
   Executor* executor_;
 };
 
@@ -213,7 +215,7 @@ class Executor {
   [[nodiscard]] virtual bool runs_in_order() = 0;
   /// Owner: runs operations [from, to), whose predecessors have run, one after the other on this thread,
   /// without their counts. It stops when this thread is no longer alone, unless `to_the_end`. Returns the first
-  /// operation that has not run.
+  /// operation that has not run. The order is Template::in_order.
   virtual std::uint32_t run_in_order(Replay& replay, std::uint32_t from, std::uint32_t to,
                                      bool to_the_end) = 0;
   /// How many lanes schedules have (graph/lanes.hpp). 1: none are made, and what follows is not called.

@@ -48,17 +48,9 @@ FailureRef Failure::thrown_by(const Origin& origin, const std::exception_ptr& er
   return new Failure(origin, std::move(told));
 }
 
-FailureRef fail(Scope& scope, std::uint64_t seq, const std::exception_ptr& error,
-                const Failure::Who& who) noexcept {
-  FailureRef failure = Failure::thrown_by({scope.identity(), seq}, error, who);
-  scope.failures().add(seq, failure);
-  return failure;
-}
-
 FailureRef fail(const Node& node, const std::exception_ptr& error,
                 const Failure::Who& who) noexcept {
-  const auto usual = [&node] { return operation_name(node.info, node.kind); };
-  FailureRef failure = fail(*node.scope, node.seq, error, who ? who : Failure::Who(usual));
+  FailureRef failure = fail(node, {node.scope->identity(), node.seq}, error, who);
   if (node.scope->user != nullptr) node.scope->user->failed_here(*failure);
   return failure;
 }

@@ -88,14 +88,11 @@ class Failure : public boost::intrusive_ref_counter<Failure> {
   mutable std::atomic<bool> told_{false};
 };
 
-/// Any thread: an operation of the scope with this number, or a node, fails with `error`, which its scope will tell if
-/// nobody else does. `who` is what the text calls it: if not given, operation_name. Of a node, the scope's user hears at
-/// once (ScopeUser::failed_here).
-FailureRef fail(Scope& scope, std::uint64_t seq, const std::exception_ptr& error,
-                const Failure::Who& who) noexcept;
+/// Any thread: a node fails with `error`, which its scope will tell if nobody else does. `who` is what the text calls it: if
+/// not given, operation_name. The scope's user hears at once (ScopeUser::failed_here).
 FailureRef fail(const Node& node, const std::exception_ptr& error,
                 const Failure::Who& who = nullptr) noexcept;
-/// The same under a name that all shards know.
+/// The same under a name that all shards know. The scope's user does not hear of it.
 FailureRef fail(const Node& node, const Failure::Origin& origin, const std::exception_ptr& error,
                 const Failure::Who& who = nullptr) noexcept;
 

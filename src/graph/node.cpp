@@ -29,6 +29,12 @@ std::string operation_name(const NodeInfo* info, NodeKind kind) {
 // --- completion from outside ---------------------------------------------------------------------------
 
 void LaterCompletion::end(ManualState as) noexcept {
+  if (live_ != nullptr) {
+    // The owner itself says what it expects in order. Read before it is complete.
+    const bool is_expected = Replay::of(*live_).way != Way::in_order;
+    if (has_come(*live_)) executor_->complete_replayed(*live_);
+    return is_expected ? executor_->completed_outside(nullptr) : void();
+  }
   // seq_cst (acquire and release): partner of the exchange in special_end (graph/completion.hpp). When the run is not
   // over, the node belongs to the thread that runs it, and may be gone by now.
   const bool run_is_over = node_->manual.exchange(as) == ManualState::granted;
@@ -39,7 +45,12 @@ void LaterCompletion::end(ManualState as) noexcept {
 void LaterCompletion::complete() noexcept { end(ManualState::ended); }
 
 void LaterCompletion::fail(const std::exception_ptr& error) noexcept {
-  exec::fail(*node_, error);
+  if (live_ != nullptr) {
+    const FailureRef failure = exec::fail(Replay::of(*live_), live_->index, error);
+    if (ScopeUser* user = Replay::of(*live_).scope.user) user->failed_here(*failure);
+  } else {
+    exec::fail(*node_, error);
+  }
   end(ManualState::failed);
 }
 
@@ -53,10 +64,13 @@ LaterCompletion complete_later(Node& node, Execution& execution, NodeRun rest) {
 }
 
 LaterCompletion complete_later(Replay& replay, std::uint32_t index, Execution& execution) {
-  REFRAIN_ASSERT((replay.nodes[index].flags & kHasNode) != 0,
+  const std::uint8_t flags = replay.nodes[index].flags;
+  REFRAIN_ASSERT((flags & (kHasNode | kAwaits)) != 0,
                  "the template says of an operation that it may complete later");
-  Node& node = replay.node_of(index);
-  return complete_later(node, execution, end_replayed_node);
+  if (flags & kHasNode) return complete_later(replay.node_of(index), execution, end_replayed_node);
+  if (replay.way != Way::in_order) execution.executor.expect_completion();
+  begin_awaiting(replay.live()[index]);
+  return {replay.live()[index], execution.executor};
 }
 
 bool add_overflow_edge(Node& from, std::uint32_t count, Node& to) {

@@ -35,6 +35,33 @@ inline void set_count(LiveNode& live, const TemplateNode& node) {
   live.pending.store(static_cast<std::int32_t>(node.predecessors), std::memory_order_relaxed);
 }
 
+// --- what completes when something has come from outside -----------------------------------------------
+// An operation that awaits completes when its run is over and what it has asked for has come: the second of the two
+// completes it. While it runs, next_parked says which was first, as it is in no list.
+
+enum Awaiting : std::uint32_t { kNothing, kAsked, kHasCome, kRunIsOver };
+
+/// Before its run.
+inline void begin_run(LiveNode& live, const TemplateNode& node) {
+  if (node.flags & kAwaits) live.next_parked = kNothing;
+}
+/// Its run asks.
+inline void begin_awaiting(LiveNode& live) { live.next_parked = kAsked; }
+/// acquire and release: the second sees what the first has written.
+inline bool is_second(LiveNode& live, Awaiting what, Awaiting other) {
+  return std::atomic_ref(live.next_parked).exchange(what, std::memory_order_acq_rel) == other;
+}
+/// It has come. True: the caller completes the operation; else it may be gone by now.
+inline bool has_come(LiveNode& live) { return is_second(live, kHasCome, kRunIsOver); }
+/// The run is over. The same.
+inline bool ends_now(LiveNode& live, const TemplateNode& node) {
+  if ((node.flags & kAwaits) == 0) [[likely]]
+    return true;
+  // relaxed: this thread's own, where nothing was asked.
+  return std::atomic_ref(live.next_parked).load(std::memory_order_relaxed) == kNothing ||
+         is_second(live, kRunIsOver, kHasCome);
+}
+
 /// An operation with a node is issued and ready: the node goes the ordinary way.
 template <class Sink>
 [[gnu::noinline]] void start_node(Replay& replay, LiveNode& live, const Sink& sink) {
@@ -107,6 +134,7 @@ void end_failed(Replay& replay, std::uint32_t index, Execution& execution) noexc
 template <bool plain>
 inline void run_operation(Replay& replay, std::uint32_t index, const TemplateNode& node,
                           Execution& execution) {
+  if (!plain) begin_run(replay.live()[index], node);
   // relaxed: set before the operation was issued.
   if (Failure::any() || (replay.events.load(std::memory_order_relaxed) & kTimed) != 0) [[unlikely]]
     return run_unusual(replay, index, execution);
@@ -253,6 +281,11 @@ class GraphExecutor : public Executor {
   void complete_replayed(LiveNode& live) final {
     const auto sink = derived().sink_here(live);
     Replay& replay = Replay::of(live);
+    if (replay.way == Way::in_order) {  // what the owner awaits has come
+      // seq_cst: before the look for sleepers; partner: Notifier::prepare.
+      live.done.store(replay.number, std::memory_order_seq_cst);
+      return sink.tell_owner();
+    }
     LiveNode* next = complete_any(replay, live, replay.nodes[live.index], sink);
     if (next != nullptr) sink.ready(*next);
   }
@@ -266,6 +299,19 @@ class GraphExecutor : public Executor {
     if (tell)
       node.scope->user->executed(
           {*node.scope, node.info, node.kind, node.seq, thread, begin, profile::now_ns()});
+  }
+  /// After the run of an operation in a replay that is run in order: awaits what the operation has asked for.
+  void await_in_order(Replay& replay, std::uint32_t index) {
+    if (ends_now(replay.live()[index], replay.nodes[index])) [[likely]]
+      return;
+    while (!replay.is_done(index))
+      if (!derived().ask_outside()) break;
+    if (replay.is_done(index)) return;
+    expect_completion();
+    wait(
+        replay.scope, [&] { return replay.is_done(index); }, {},
+        replay.recorded.operations[index].info);
+    completed_outside(nullptr);
   }
   /// Runs an operation of a replay, and tells the scope's user.
   [[gnu::noinline]] void run_told(Replay& replay, std::uint32_t index, int processor, int thread) {

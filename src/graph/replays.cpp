@@ -25,7 +25,7 @@ constexpr std::uint64_t kTinyNs = 2000;
 
 bool can_be_scheduled(const Executor& executor, const Scope& scope, const Template& recorded) {
   return executor.lanes() > 1 && scope.parent() == nullptr && recorded.with_node.empty() &&
-         recorded.has_carried;
+         recorded.has_carried && !recorded.has_awaiting;
 }
 
 }  // namespace
@@ -334,7 +334,7 @@ void Replays::make_lanes() {
 }
 
 bool Replays::goes_to_the_end() const {
-  return executor_.threads() == 1 || !template_.with_node.empty();
+  return executor_.threads() == 1 || !template_.with_node.empty() || !template_.in_order.empty();
 }
 
 bool Replays::can_run_in_order(bool carried) {
@@ -343,6 +343,10 @@ bool Replays::can_run_in_order(bool carried) {
   // first replay of a chain the nodes in flight.
   if (!all_complete() || (!carried && scope_.in_flight() > 0))
     executor_.relieve(scope_, Executor::kAllReady);
+  // What awaits messages completes whatever this scope does next, unless an access of the program's is open.
+  const auto nothing_is_left = [&] { return all_complete() && (carried || scope_.collect() == 0); };
+  if (template_.has_awaiting && scope_.window().held() == 0 && !nothing_is_left())
+    executor_.wait(scope_, nothing_is_left, {}, nullptr);
   return all_complete();
 }
 
@@ -473,11 +477,21 @@ FailureRef fail(const Replay& replay, std::uint32_t index, const std::exception_
                 const Failure::Who& who) noexcept {
   const Template::Operation& operation = replay.recorded.operations[index];
   const auto usual = [&operation] { return operation_name(operation.info, operation.kind); };
-  return fail(replay.scope, replay.base + index, error, who ? who : Failure::Who(usual));
+  const std::uint64_t seq = replay.base + index;
+  Scope& scope = replay.scope;
+  const auto& name = replay.recorded.name_failure;
+  FailureRef failure =
+      Failure::thrown_by(name ? name(replay, index) : Failure::Origin{scope.identity(), seq}, error,
+                         who ? who : Failure::Who(usual));
+  scope.failures().add(seq, failure);
+  if (scope.user != nullptr && !failure->origin().is_known_to_shards())
+    scope.user->failed_here(*failure);
+  return failure;
 }
 
 void run_unusual(Replay& replay, std::uint32_t index, Execution& execution) noexcept {
   const Template::Operation& operation = replay.recorded.operations[index];
+  begin_run(replay.live()[index], replay.nodes[index]);
   // relaxed: set before the operation was issued.
   const bool timed = (replay.events.load(std::memory_order_relaxed) & kTimed) != 0;
   const std::uint64_t begin = timed ? profile::now_ns() : 0;

@@ -86,7 +86,7 @@ void Scope::give_up_unpublished(const std::exception_ptr& error) noexcept {
   });
   for_each_linked(first, [&](Node& node) {
     // Whoever gives up knows of it.
-    fail(*this, node.seq, error, [&node] { return operation_name(node.info, node.kind); });
+    fail(node, {identity(), node.seq}, error);
     // With a failure a run only releases what the node holds.
     if (node.run == nullptr) node.run = [](Node&, Execution&) {};
     node.flags &= static_cast<std::uint8_t>(kReducer | kAuxiliary);

@@ -31,6 +31,10 @@ void classify(Template& of, bool nested) {
     const bool special = nested || operation.priority != 0 || operation.processor != 0 ||
                          operation.opens_scope || operation.completes_later;
     if (special) of.one_thread_may_run_it = false;
+    if (operation.awaits) {
+      node.flags |= kAwaits;
+      of.has_awaiting = true;
+    }
     if (special || operation.flags != 0) {
       node.flags |= kHasNode;
       operation.node_number = static_cast<std::uint32_t>(of.with_node.size());
@@ -95,7 +99,8 @@ Template::Template(std::vector<Operation> recorded, std::span<const Edge> inner,
 std::size_t Template::bytes() const {
   return nodes.capacity() * sizeof(TemplateNode) + successors.capacity() * sizeof(Successor) +
          operations.capacity() * sizeof(Operation) +
-         (inner_predecessors.capacity() + sources.capacity() + with_node.capacity()) *
+         (in_order.capacity() + inner_predecessors.capacity() + sources.capacity() +
+          with_node.capacity()) *
              sizeof(std::uint32_t);
 }
 

@@ -22,10 +22,12 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "graph/failure.hpp"
 #include "graph/node.hpp"
 
 namespace refrain::exec {
@@ -46,6 +48,7 @@ enum TemplateFlag : std::uint8_t {
   kWakes = 2,      ///< somebody may sleep until it is done
   kBoundary = 4,   ///< at the end of its replay: has carried successors, or no inner ones
   kPerReplay = 8,  ///< differs between replays: its run is told which one, and its place there
+  kAwaits = 16,    ///< may complete when something has come (Template::Operation::awaits)
 };
 
 /// A successor in one word.
@@ -95,8 +98,10 @@ struct Template {
     NodeKind kind = NodeKind::task;
     std::uint8_t flags = 0;  ///< kReducer or kFold (NodeFlag)
     bool wakes = false;      ///< somebody may sleep until it is done: for a future that it settles
-    bool opens_scope = false;      ///< its body may launch tasks
-    bool completes_later = false;  ///< its run may call complete_later (graph/executor.hpp)
+    bool opens_scope = false;  ///< its body may launch tasks
+    /// Its run may call complete_later (graph/executor.hpp). With `awaits` alone the result is used by the thread that asks
+    /// what has come from outside (exec::Outside), and the operation needs no node.
+    bool completes_later = false, awaits = false;
     /// Of a reducer: its folds; of a fold: how far back its reducer is.
     std::uint32_t reduction = 0;
     std::uint32_t node_number = 0;  ///< among the operations with a node (the template's)
@@ -124,8 +129,14 @@ struct Template {
   std::vector<std::uint32_t> with_node;           ///< those with a node, ascending
   /// How many have no inner successor: a replay is complete with the last of them.
   std::uint32_t sinks = 0;
+  /// The operations in the order in which they are run where they are run in order, if it is not their own: parts of them
+  /// that are issued together are each by themselves.
+  std::vector<std::uint32_t> in_order;
   const void* user = nullptr;  ///< for the layer above
+  /// What a failure of an operation of a replay is known by. Null: its number in its scope.
+  std::function<Failure::Origin(const Replay&, std::uint32_t)> name_failure{};
   bool has_carried = false;
+  bool has_awaiting = false;
   /// Any thread of the scope may run all of it: operations with a node only reduce.
   bool one_thread_may_run_it = true;
 };

@@ -42,7 +42,8 @@
 
 namespace refrain::runtime {
 
-/// What kind of call; `region` and `partition`: it makes one. A new kind comes last, and so does its name
+/// What kind of call; `region` and `partition`: it makes one; `send_to_all`: a part of another call, which all shards make
+/// before it. A new kind comes last, and so does its name
 /// (CallIdentity::name): tokens of the others stay as they are.
 enum class CallKind : std::uint8_t {
   launch,
@@ -54,7 +55,8 @@ enum class CallKind : std::uint8_t {
   destroy,
   reduce,
   region,
-  partition
+  partition,
+  send_to_all
 };
 
 /// The parts of a launch, as messages tell them apart.
@@ -72,8 +74,9 @@ struct CallIdentity {
 
   /// What people call it.
   [[nodiscard]] const char* name() const {
-    constexpr const char* names[] = {"launch", "fill",    "copy",   "access", "attach",
-                                     "detach", "destroy", "reduce", "region", "partition"};
+    constexpr const char* names[] = {"launch", "fill",      "copy",       "access",
+                                     "attach", "detach",    "destroy",    "reduce",
+                                     "region", "partition", "send to all"};
     return partition_operator ? partition_operator : names[static_cast<std::size_t>(kind)];
   }
   [[nodiscard]] std::vector<std::uint64_t> key(const data::Forest& forest) const;

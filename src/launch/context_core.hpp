@@ -32,6 +32,8 @@ class DeferredState {
  public:
   /// Brings the analysis' state up to date.
   virtual void settle() = 0;
+  /// Brings who has which data on all shards up to date, and leaves the rest.
+  virtual void settle_on_shards() = 0;
   /// Before something that no trace may hold. `what`: the end of a sentence.
   virtual void untraceable(const char* what) = 0;
   /// The operation that was replayed with this sequence number, or a reference that is complete.

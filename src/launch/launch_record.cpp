@@ -307,7 +307,7 @@ AnyFuture issue(ContextCore& context, LaunchPlan& plan, const LaunchRequest& req
   if (points == 0 && replicated == nullptr) return context.records.make_result(plan, request);
   if (replicated != nullptr) {
     if (context.scope.window().full()) context.make_room();
-    replicated->begin(plan, request, context.calls - 1);
+    replicated->begin(plan, context.calls - 1);
   }
   if (points == 0) {
     AnyFuture result = context.records.make_result(plan, request);

@@ -25,7 +25,9 @@
 #include "refrain/where.hpp"
 
 namespace refrain::analysis {
+class Exchange;
 class FieldState;
+class UsedExtent;
 struct FoldPayload;
 struct Origin;
 }  // namespace refrain::analysis
@@ -38,6 +40,8 @@ struct LaunchPlan;
 class ReplicatedPlan {
  public:
   virtual ~ReplicatedPlan() = default;
+  /// Of all requirements.
+  [[nodiscard]] virtual std::span<analysis::FieldState* const> fields_used() const = 0;
 };
 
 /// The pieces of a partition, each on one shard.
@@ -56,6 +60,15 @@ struct ContributionPart {
   static constexpr std::uint32_t kHere = ~std::uint32_t{0};
 };
 
+/// An exchange that a call makes.
+struct CallExchange {
+  std::shared_ptr<analysis::Exchange> exchange;
+  const exec::NodeInfo* info = nullptr;
+  AnyFuture makes{};  ///< whose value it settles; empty: none
+  /// It comes after what makes the values that the call is given, and after the exchanges of the call before it.
+  bool reads = false;
+};
+
 class Replicated {
  public:
   virtual ~Replicated() = default;
@@ -69,8 +82,11 @@ class Replicated {
                                          const data::IndexSpaceRef& domain) = 0;
   virtual std::shared_ptr<ReplicatedPlan> plan(const LaunchPlan& plan,
                                                const LaunchRequest& request) = 0;
+  /// Whether a future that a launch is given has to be sent to all shards before. UsageError: it can't be given.
+  virtual bool has_to_be_sent(const refrain::detail::FutureState& future,
+                              const LaunchRequest& request) const = 0;
   /// Before the own points of a launch are issued: what they read is received, what others read is sent.
-  virtual void begin(LaunchPlan& plan, const LaunchRequest& request, std::uint64_t call) = 0;
+  virtual void begin(LaunchPlan& plan, std::uint64_t call) = 0;
   /// Before an own point is issued: contributions to data here by other shards' points of lower rank are folded.
   virtual void fold_before(LaunchPlan& plan, std::uint64_t launch_rank) = 0;
   /// What becomes of an own point's contribution by an argument; good until the next call.
@@ -81,6 +97,12 @@ class Replicated {
                                       const analysis::Origin& origin) = 0;
   /// After the last own point. `result`: the launch's future, if it has one.
   virtual void end(LaunchPlan& plan, const AnyFuture& result) = 0;
+  /// The shard where the single launch runs that runs_here() was asked about last.
+  [[nodiscard]] virtual std::uint32_t runs_at() const = 0;
+  /// In place of begin() and end(), for a launch that is replayed.
+  virtual void replayed(const LaunchPlan& plan) = 0;
+  /// So much of a field of a region that a replay has made is used here.
+  virtual void keep_extent(analysis::FieldState& field, const analysis::UsedExtent& used) = 0;
 
   // --- other calls -------------------------------------------------------------------------------------
 
@@ -100,14 +122,21 @@ class Replicated {
   /// The points to copy here: the owners of a source become the owners of its target.
   virtual data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,
                                    const data::IndexSpaceRef& points) = 0;
+  /// One value, which is on one shard, is brought to all others.
+  virtual std::vector<CallExchange> send_to_all(refrain::detail::FutureState& value,
+                                                const Where& where, std::uint64_t call) = 0;
   /// All values of a launch, those of other shards, too: every shard gets them. What is none of this context's is left as
   /// it is.
   virtual AnyFuture gather(refrain::detail::FutureState& values, const exec::NodeInfo& info) = 0;
   /// Whether each shard has some of the values only, and all of them reduce them together.
   [[nodiscard]] virtual bool is_spread(const refrain::detail::FutureState& values) const = 0;
   /// So they do: a shard has the result.
-  virtual void reduce(const AnyFuture& values, const ReductionOp& op, const AnyFuture& result,
-                      const exec::NodeInfo& info) = 0;
+  virtual std::vector<CallExchange> reduce(const AnyFuture& values, const ReductionOp& op,
+                                           const AnyFuture& result, const exec::NodeInfo& info,
+                                           std::uint64_t call) = 0;
+  /// Makes operations of exchanges. `given`: what the call is given.
+  virtual void issue(std::span<const CallExchange> exchanges,
+                     const refrain::detail::FutureState& given, std::uint64_t call) = 0;
   /// The first of the failures that the shards have to tell, which may be null here and there: the same on all of them.
   virtual exec::FailureRef agree(const exec::FailureRef& own, const exec::NodeInfo& info) = 0;
   /// The field's region ends: what uses the same state after it begins anew.

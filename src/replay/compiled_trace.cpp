@@ -94,6 +94,16 @@ struct CompiledTrace::Runs {
         target, copy.points, [&] { copy.run(in(replay, *copy.source), target); },
         [&](const std::exception_ptr& error) { return exec::fail(replay, index, error); });
   }
+  static void message(const void* operand, exec::Replay& replay, std::uint32_t index,
+                      exec::Execution& execution) {
+    if (execution.failure != nullptr) return;
+    const auto& made = *static_cast<const analysis::MessagePayload*>(of(operand).work);
+    const analysis::Instance& instance = in(replay, *made.instance);
+    const auto& turn = std::get<analysis::Message::Turn>(values(replay).work[of(operand).number]);
+    if (made.message->is_received())
+      return made.message->receive(instance, turn, exec::complete_later(replay, index, execution));
+    made.message->send(instance, turn);
+  }
   static void fill(const void* operand, exec::Replay& replay, std::uint32_t index,
                    exec::Execution& execution) {
     const auto& recorded = *static_cast<const trace::Fill*>(of(operand).work);
@@ -112,6 +122,14 @@ struct CompiledTrace::Runs {
     reduction.run(exec::FailureRef(execution.failure), [&](const std::exception_ptr& error) {
       return exec::fail(replay, index, error);
     });
+  }
+  static void exchange(const void* operand, exec::Replay& replay, std::uint32_t index,
+                       exec::Execution& execution) {
+    const auto made = std::get<std::shared_ptr<analysis::Exchange>>(std::exchange(
+        values(replay).work[of(operand).number], std::shared_ptr<analysis::Exchange>()));
+    if (execution.failure != nullptr) return;
+    made->run({[&] { return exec::complete_later(replay, index, execution); },
+               [&](const std::exception_ptr& error) { return exec::fail(replay, index, error); }});
   }
   static void fold(const void* operand, exec::Replay& replay, std::uint32_t index,
                    exec::Execution& execution) {
@@ -148,7 +166,7 @@ void CompiledTrace::prepare_quick() {
   for (Index step = 0; step < steps(); ++step) {
     const RecordedCall& call = *calls_[step];
     if (call.plan == nullptr || !call.makers.empty() || call.wants_result || has_fills(step) ||
-        call.plan->own.points.empty() || !made_by(step).empty())
+        (call.plan->own.points.empty() && context_.replicated == nullptr) || !made_by(step).empty())
       continue;
     Quick& quick = quick_[step];
     quick.token = call.token;
@@ -258,7 +276,15 @@ void CompiledTrace::lay_out(Index index, std::uint32_t rank, exec::Template::Ope
   made.kind = recorded.kind;
   switch (recorded.kind) {
     case exec::NodeKind::task: lay_out_task(index, rank, made); break;
-    case exec::NodeKind::copy: made.run = Runs::copy; break;
+    case exec::NodeKind::copy:
+      made.run = Runs::copy;
+      if (const auto* message = recorded.work_as<analysis::MessagePayload>()) {
+        made.run = Runs::message;
+        made.awaits = message->message->is_received();
+        operand.number = own_works_++;
+        launches_[recorded.step].has_messages = true;
+      }
+      break;
     case exec::NodeKind::fill:
       made.run = Runs::fill;
       operand.number = own_works_++;
@@ -272,6 +298,10 @@ void CompiledTrace::lay_out(Index index, std::uint32_t rank, exec::Template::Ope
       break;
     case exec::NodeKind::other:
       made.run = Runs::reduce;
+      if (const auto* exchange = recorded.work_as<analysis::ExchangePayload>()) {
+        made.run = Runs::exchange;
+        made.awaits = exchange->completes_later;
+      }
       operand.number = own_works_++;
       made.wakes = true;
       break;
@@ -329,6 +359,7 @@ std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
   values->records = std::make_unique<LaunchRecord[]>(own_records_);
   values->step_fills.resize(steps());
   values->work.resize(own_works_);
+  if (context_.replicated != nullptr) values->calls.resize(steps());
   values->instances.resize(recording_->own.size());
   values->payloads = std::make_unique<std::byte[]>(own_payload_bytes_);
   for (Index step = 0; step < steps(); ++step) {
@@ -391,6 +422,30 @@ void CompiledTrace::give(exec::Replay& replay, const trace::PerReplayInstance& o
     auto& task = *std::launder(reinterpret_cast<TaskPayload*>(payload));
     task.arguments()[use.argument].placement = &instance;
   }
+}
+
+void CompiledTrace::number(exec::Replay& replay, Index step, std::uint64_t call) {
+  ReplayValues& mine = values(replay);
+  mine.calls[step] = call;
+  if (!launches_[step].has_messages) return;
+  for (Index i = first_of(step); i < recording_->steps[step].operations; ++i)
+    if (const auto* message = recording_->operations[i].work_as<analysis::MessagePayload>())
+      mine.work[operands_[i].number] = message->message->next(call);
+}
+
+/// What moves data alone has no name that other shards know.
+exec::Failure::Origin CompiledTrace::failure_origin(const exec::Replay& replay,
+                                                    Index operation) const {
+  const trace::Operation& recorded = recording_->operations[operation];
+  const std::uint64_t scope = context_.identity;
+  if (recorded.kind == exec::NodeKind::copy || recorded.kind == exec::NodeKind::fill)
+    return {scope, replay.base + operation};
+  const LaunchPlan* const plan = launches_[recorded.step].shared.plan;
+  const bool is_task = recorded.kind == exec::NodeKind::task;
+  const std::size_t rank =
+      is_task ? plan->own.points[operands_[operation].rank].launch_rank : recorded.rank;
+  return {scope, Runs::values(replay).calls[recorded.step], static_cast<std::uint32_t>(rank),
+          static_cast<std::uint32_t>(recorded.argument + 1)};
 }
 
 void CompiledTrace::give_found(exec::Replay& replay) {
@@ -468,11 +523,37 @@ void CompiledTrace::compile(std::vector<exec::Template::Operation> operations) {
   }
   auto compiled = std::make_unique<exec::Template>(
       std::move(operations), edges.inner, edges.carried, context_.scope.parent() != nullptr);
+  if (compiled->has_awaiting) compiled->in_order = order_in_steps(edges.inner, *compiled);
   if (context_.runtime.is_imagined()) compiled->user = &describe();
+  if (context_.replicated != nullptr)
+    compiled->name_failure = [this](const exec::Replay& replay, std::uint32_t index) {
+      return failure_origin(replay, index);
+    };
   template_ = std::move(compiled);
   if (context_.runtime.graph_log() != nullptr) edges_ = std::move(edges);
   replays_ =
       std::make_unique<exec::Replays>(context_.runtime.executor(), context_.scope, *template_);
+}
+
+/// In each step what awaits a message comes after all that can run without it, so that messages travel meanwhile. No two
+/// shards that run in order wait for each other: what others await of a call comes before what is awaited of it.
+std::vector<std::uint32_t> CompiledTrace::order_in_steps(
+    const std::vector<trace::RecordedEdge>& inner, const exec::Template& compiled) const {
+  std::vector<bool> late(operands_.size());
+  std::vector<std::uint32_t> order;
+  auto edge = inner.begin();  // by target
+  for (Index step = 0; step < steps(); ++step) {
+    const Index first = first_of(step), end = recording_->steps[step].operations;
+    for (Index i = first; i < end; ++i) {
+      late[i] = (compiled.nodes[i].flags & exec::kAwaits) != 0;
+      for (; edge != inner.end() && edge->to == i; ++edge)
+        if (edge->from >= first && late[edge->from]) late[i] = true;
+    }
+    for (const bool now : {false, true})
+      for (Index i = first; i < end; ++i)
+        if (late[i] == now) order.push_back(i);
+  }
+  return order;
 }
 
 const OperationDetails& CompiledTrace::describe() {
@@ -513,6 +594,7 @@ void CompiledTrace::count_bytes() {
 std::size_t CompiledTrace::bytes_of_replay() const {
   return sizeof(ReplayValues) + own_payload_bytes_ + own_records_ * sizeof(LaunchRecord) +
          steps() * sizeof(ReplayValues::Fill) + own_works_ * sizeof(ReplayValues::Work) +
+         (context_.replicated != nullptr ? steps() * sizeof(std::uint64_t) : 0) +
          recording_->own.size() * sizeof(analysis::Instance*) + sizeof(exec::Replay) +
          operands_.size() * (sizeof(exec::LiveNode) + sizeof(std::uint64_t));
 }

@@ -35,10 +35,12 @@ struct ContextCore;
 struct ReplayValues {
   using Fill = std::shared_ptr<const analysis::FillValue>;
   /// What an operation works on that is no task: a fill operation on what it writes.
-  using Work = std::variant<Fill, analysis::FoldPayload, FutureReduction>;
+  using Work = std::variant<Fill, analysis::FoldPayload, FutureReduction,
+                            std::shared_ptr<analysis::Exchange>, analysis::Message::Turn>;
   std::unique_ptr<LaunchRecord[]> records;  ///< of launches with values, futures or a result
   std::vector<Fill> step_fills;             ///< by step: what its fill has made pending
   std::vector<Work> work;
+  std::vector<std::uint64_t> calls;                  ///< by step, on several shards: its number
   std::vector<const analysis::Instance*> instances;  ///< by Recording::own
   /// Of the tasks of these launches, and of those that reduce.
   std::unique_ptr<std::byte[]> payloads;
@@ -114,10 +116,13 @@ class CompiledTrace {
             analysis::Instance& instance);
   /// The replay begins: it has those that it finds, as Recording::holds has found them.
   void give_found(exec::Replay& replay);
-  /// Of a fill, a fold or a reduction of values.
+  /// Of what replays have of their own.
   ReplayValues::Work& work(exec::Replay& replay, trace::Index operation) {
     return values(replay).work[operands_[operation].number];
   }
+  /// Owner, before the operations of a step are issued, on several shards: the number of its call, from which its messages
+  /// get their turns.
+  void number(exec::Replay& replay, trace::Index step, std::uint64_t call);
   [[nodiscard]] bool has_fills(trace::Index step) const { return launches_[step].has_fills; }
   /// What is to be done for a step that is a launch without futures, and no fills.
   struct Quick {
@@ -138,7 +143,7 @@ class CompiledTrace {
   struct Launch {
     LaunchRecord shared;    ///< when no replay needs one of its own; no plan: the call is no launch
     std::int64_t own = -1;  ///< number of the replay's own record, or -1
-    bool has_fills = false;
+    bool has_fills = false, has_messages = false;
     std::unique_ptr<std::byte[]> payloads;  ///< of its tasks, if replays can share them
   };
   /// What an operation works on.
@@ -147,7 +152,7 @@ class CompiledTrace {
     std::size_t offset = 0;          ///< of the replay's own payload in ReplayValues::payloads
     std::uint32_t rank = 0;          ///< of a task
     const void* work = nullptr;      ///< what trace::Operation::work holds
-    std::size_t number = 0;  ///< of a fill, fold or reduction of values, in ReplayValues::work
+    std::size_t number = 0;          ///< of what replays have of their own, in ReplayValues::work
   };
   /// A task whose body needs nothing but its arguments and values.
   struct Plain {
@@ -163,7 +168,11 @@ class CompiledTrace {
   void lay_out(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
   void lay_out_task(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
   void prepare_quick();
+  [[nodiscard]] exec::Failure::Origin failure_origin(const exec::Replay& replay,
+                                                     trace::Index operation) const;
   void compile(std::vector<exec::Template::Operation> operations);
+  [[nodiscard]] std::vector<std::uint32_t> order_in_steps(
+      const std::vector<trace::RecordedEdge>& inner, const exec::Template& compiled) const;
   const OperationDetails& describe();
   std::unique_ptr<ReplayValues> make_values() const;
   void count_bytes();

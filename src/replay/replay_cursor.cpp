@@ -23,6 +23,9 @@ void ReplayCursor::follow(Index calls) {
 }
 
 void ReplayCursor::start(CompiledTrace& trace, bool carried) {
+  // Unless some of the replay before is known, all is as it was found.
+  if (carried && on_shards_ > 0) catch_up_on_shards();
+  on_shards_ = 0;
   before_noted_ = std::exchange(noted_, false);
   whole_replays_ = carried ? whole_replays_ + 1 : 0;
   if (carried) {
@@ -112,13 +115,17 @@ bool ReplayCursor::replay_next(const LaunchRequest& request) {
     if (!matches(request, next)) return false;
   }
   context_.note_launch(next.token, {}, next.points);
-  if (next.has_values) {
+  if (next.has_values && next.points > 0) {
     LaunchRecord& record = *trace_->record(*replay_, step_);
     context_.records.fill(record, request);
     record.holds_something = true;
   }
   if (!context_.grants.empty()) [[unlikely]]
     context_.grants.lend(*trace_->calls()[step_]->plan, nullptr);
+  if (context_.replicated != nullptr) [[unlikely]] {
+    context_.replicated->replayed(*trace_->calls()[step_]->plan);
+    trace_->number(*replay_, step_, context_.calls - 1);
+  }
   traces_.counters.replayed_tasks += next.points;
   const Index operations = next.operations;
   if (++step_ == quick_.size()) count_whole();
@@ -146,6 +153,10 @@ void ReplayCursor::take_launch(const LaunchRequest& request, AnyFuture& result) 
       record->holds_something = true;
       result = record->result;
     }
+  }
+  if (context_.replicated != nullptr) {
+    context_.replicated->replayed(plan);
+    if (result.valid() && !plan.group) result.state()->at = trace.calls()[step_]->runs_at;
   }
   if (result.valid() || !request.futures.empty()) {
     std::uint32_t rank = 0;
@@ -180,6 +191,18 @@ void ReplayCursor::take_reduction(std::span<detail::FutureState* const> values,
   reduction.result.state()->set_producer(0, context_.scope.complete_ref(replay_->base + operation));
   take_futures(values, operation);
   trace_->work(*replay_, operation) = std::move(reduction);
+}
+
+void ReplayCursor::take_exchanges(std::span<const CallExchange> exchanges,
+                                  detail::FutureState& given) {
+  detail::FutureState* const futures[] = {&given};
+  Index operation = trace_->first_of(step_);
+  for (const CallExchange& each : exchanges) {
+    if (each.makes.valid())
+      each.makes.state()->set_producer(0, context_.scope.complete_ref(replay_->base + operation));
+    if (each.reads) take_futures(futures, operation);
+    trace_->work(*replay_, operation++) = each.exchange;
+  }
 }
 
 void ReplayCursor::take_end(data::RegionTree& tree) {
@@ -238,20 +261,22 @@ void ReplayCursor::prepare_fills() {
   }
 }
 
-void ReplayCursor::issue_step() {
+void ReplayCursor::issue_step(std::optional<std::uint64_t> part_of) {
   CompiledTrace& trace = *trace_;
   prepare_fills();
   const trace::Step& step = trace.recording().steps[step_];
   const RecordedCall& call = *trace.calls()[step_];
-  if (call.plan == nullptr) context_.note_call(call.token, {});
-  else traces_.counters.replayed_tasks += call.plan->own_points();
-  if (context_.runtime.graph_log() != nullptr) log_step();
+  if (call.plan == nullptr && !part_of) context_.note_call(call.token, {});
+  if (call.plan != nullptr) traces_.counters.replayed_tasks += call.plan->own_points();
+  const std::uint64_t number = part_of.value_or(context_.calls - 1);
+  if (context_.replicated != nullptr) trace.number(*replay_, step_, number);
+  if (context_.runtime.graph_log() != nullptr) log_step(number);
   ++step_;
   if (step_ == end_) count_whole();
   trace.replays().issue(*replay_, step.operations);
 }
 
-void ReplayCursor::log_step() {
+void ReplayCursor::log_step(std::uint64_t call) {
   const trace::Recording& recording = trace_->recording();
   analysis::GraphLog& log = *context_.runtime.graph_log();
   const auto log_edges = [&](const std::vector<trace::RecordedEdge>& edges, Index to,
@@ -265,7 +290,7 @@ void ReplayCursor::log_step() {
     logged.scope = context_.id;
     logged.seq = replay_->base + i;
     logged.kind = operation.kind;
-    logged.call = context_.calls - 1;
+    logged.call = call;
     logged.rank = operation.rank;
     logged.argument = operation.argument;
     logged.info = operation.info;
@@ -289,7 +314,22 @@ trace::Replayed ReplayCursor::names_of(std::uint64_t base, const ReplayValues* v
           [values](Index step) { return values->step_fills[step]; }};
 }
 
+void ReplayCursor::catch_up_on_shards() {
+  if (trace_ == nullptr) return;
+  const std::vector<trace::OnShardsAfter>& after = trace_->recording().on_shards_after;
+  for (; on_shards_ < after.size() && after[on_shards_].step < step_; ++on_shards_) {
+    const trace::OnShardsAfter& each = after[on_shards_];
+    if (each.ended) {
+      context_.replicated->forget(*each.field);
+      continue;
+    }
+    each.field->on_shards = each.after;
+    if (each.used != nullptr) context_.replicated->keep_extent(*each.field, *each.used);
+  }
+}
+
 void ReplayCursor::catch_up() {
+  catch_up_on_shards();
   CompiledTrace& trace = *trace_;
   exec::Replay& present = *replay_;
   const bool whole = is_whole();

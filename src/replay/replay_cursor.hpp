@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,8 @@ class ReplayCursor {
   void start(CompiledTrace& trace, bool carried);
   /// Brings the analysis' state up to date, and ends the chain.
   void catch_up();
+  /// Brings forward who has which data on all shards; the chain goes on.
+  void catch_up_on_shards();
   /// The chain's uses of instances come before those of later launches: what is evicted follows launch order.
   void note_uses();
   [[nodiscard]] bool has_noted_uses() const { return noted_; }
@@ -83,9 +86,12 @@ class ReplayCursor {
     trace_->values(*replay_).step_fills[step_] = value;
   }
   void take_reduction(std::span<detail::FutureState* const> values, FutureReduction reduction);
+  /// The exchanges of the call, which is given this future.
+  void take_exchanges(std::span<const CallExchange> exchanges, detail::FutureState& given);
   /// A region's end: of its fields, not of its names.
   void take_end(data::RegionTree& tree);
-  void issue_step();
+  /// `part_of`: the number of the call that it is a part of.
+  void issue_step(std::optional<std::uint64_t> part_of = std::nullopt);
 
   /// The operation that was replayed with this sequence number, or a reference that is complete.
   [[nodiscard]] exec::NodeRef resolve(const exec::NodeRef& producer) const;
@@ -98,7 +104,7 @@ class ReplayCursor {
   ReplayValues::Fill value_of(const trace::FillSource& source);
   void count_whole();
   [[gnu::noinline]] bool matches(const LaunchRequest& request, CompiledTrace::Quick& next);
-  void log_step();
+  void log_step(std::uint64_t call);
   trace::Replayed names_of(std::uint64_t base, const ReplayValues* values = nullptr);
   void note_uses(const CompiledTrace::Uses& uses) {
     context_.analysis.note_uses(uses.instances, uses.points);
@@ -112,6 +118,7 @@ class ReplayCursor {
   bool following_ = false;
   bool noted_ = false, before_noted_ = false;  ///< the uses of their instances are known
   trace::Index step_ = 0, begin_ = 0, end_ = 0;
+  std::size_t on_shards_ = 0;  ///< so many of the replay's changes on all shards are known
   /// Up to the stretch's end, while it is followed and no log told.
   std::span<CompiledTrace::Quick> quick_;
   /// First sequence numbers of the chain's replays, oldest first.

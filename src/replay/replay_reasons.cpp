@@ -137,7 +137,12 @@ Reason other_state(const trace::Recording& recording, const Machine& machine) {
   const auto broken = std::ranges::find_if_not(recording.places, &trace::Place::holds);
   if (broken != recording.places.end() && (other == nullptr || other->found == 0))
     return {begin + describe(*broken, machine), true};
-  REFRAIN_ASSERT(other != nullptr, "a precondition that does not hold says where");
+  if (other == nullptr) {
+    const auto moved = std::ranges::find_if_not(recording.on_shards, &trace::OnShards::holds);
+    REFRAIN_ASSERT(moved != recording.on_shards.end(),
+                   "a precondition that does not hold says where");
+    return {begin + moved->field->describe() + " is on other ranks", true};
+  }
   return {begin + other->field->describe() + " has other storage", true};
 }
 

@@ -33,6 +33,8 @@ using shard::ShardId;
 /// Of each requirement its field, and who uses what of it on all shards.
 struct Replication::Plan final : runtime::ReplicatedPlan {
   bool group = false;
+  [[nodiscard]] std::span<FieldState* const> fields_used() const override { return fields; }
+
   std::vector<FieldState*> fields;
   std::vector<shard::UsersRef> users;   ///< of a group
   std::vector<IndexSpaceRef> points;    ///< of a single launch
@@ -96,7 +98,7 @@ Replication::Replication(runtime::ContextCore& context, Ranks& ranks,
       me_(ranks.mailbox().rank()),
       shards_(ranks.mailbox().ranks()),
       failures_(context.identity),
-      transfers_(context, ranks.mailbox(), failures_),
+      transfers_(context, ranks.mailbox(), failures_, counters_),
       steps_(me_, shards_) {
   ranks.set_running(true);
   context.call_log = check_;
@@ -119,27 +121,34 @@ void Replication::begin_interval(const Where& where) noexcept {
 
 // --- states ----------------------------------------------------------------------------------------------
 
-// forget() has seen to it that a field state begins anew which has the address of another.
-shard::StateRef& Replication::state_of(FieldState& field) {
-  if (const auto known = known_.find(&field); known != known_.end()) return known->second.state;
-  Known& made = known_
-                    .emplace(&field, Known{steps_.initial(field.space()),
-                                           analysis::UsedExtent(field.space())})
-                    .first->second;
-  field.set_used(&made.used);
-  return made.state;
+/// As in the beginning it has no layers.
+shard::StateRef Replication::state_of(const FieldState& field) {
+  if (field.on_shards == nullptr) return steps_.initial(field.space());
+  return std::static_pointer_cast<const shard::State>(field.on_shards);
 }
 
 const shard::Step& Replication::step(FieldState& field, const shard::Access& access) {
-  shard::StateRef& state = state_of(field);
-  const shard::Step& taken = steps_.take(state, access);
-  state = taken.next;
+  keep_extent(field);
+  const shard::Step& taken = steps_.take(state_of(field), access);
+  context_.analysis.share(field, taken.next->layers.empty() ? nullptr : taken.next);
   return taken;
 }
 
+/// What this shard uses of the field is kept from now on.
+void Replication::keep_extent(FieldState& field) {
+  if (field.used() == nullptr) keep_extent(field, analysis::UsedExtent(field.space()));
+}
+
+void Replication::keep_extent(FieldState& field, const analysis::UsedExtent& used) {
+  if (field.used() != nullptr) return field.used()->widen(used.points());
+  extents_.erase(&field);  // of one that had its address
+  field.set_used(&extents_.emplace(&field, used).first->second);
+}
+
 void Replication::forget(FieldState& field) {
+  context_.analysis.share(field, nullptr);
   field.set_used(nullptr);
-  known_.erase(&field);
+  extents_.erase(&field);
 }
 
 ShardCounters Replication::counters() const {
@@ -162,18 +171,15 @@ net::Header Replication::header_from(ShardId peer, MessageKind kind, std::uint32
 void Replication::move(FieldState& field, const shard::Traffic& traffic, std::uint32_t argument,
                        const analysis::Origin& origin) {
   for (const shard::Transfer& each : traffic.sends)
-    transfers_.send(field, each.points,
-                    header_to(each.peer, MessageKind::values, argument,
-                              each.points->volume() * field.type().size),
-                    origin);
+    transfers_.send(field, each.points, each.peer, argument, origin);
   for (const shard::Transfer& each : traffic.receives)
-    transfers_.receive(field, each.points, header_from(each.peer, MessageKind::values, argument),
-                       origin);
+    transfers_.receive(field, each.points, each.peer, argument, origin);
 }
 
 // --- launches --------------------------------------------------------------------------------------------
 
 bool Replication::runs_here(const LaunchRequest& request) {
+  context_.deferred->settle_on_shards();
   std::map<ShardId, std::size_t> written, read;
   for (std::size_t i = 0; i < request.requirements.size(); ++i) {
     const Requirement& r = request.requirements[i];
@@ -279,19 +285,22 @@ analysis::Origin Replication::origin_of(const LaunchPlan& plan, std::uint32_t ar
   return origin;
 }
 
-void Replication::begin(LaunchPlan& launch, const LaunchRequest& request, std::uint64_t call) {
+bool Replication::has_to_be_sent(const FutureState& future, const LaunchRequest& request) const {
+  if (future.group())
+    throw UsageError(refrain::runtime::launch_name(request) +
+                     ": the values of a group launch are no argument of another one where several "
+                     "processes run the program: reduce them, or ask for each");
+  return request.domain != nullptr || future.at != runs_at_;
+}
+
+void Replication::replayed(const LaunchPlan& plan) {
+  if (check_ != nullptr) check_->add(static_cast<const Plan&>(*plan.points.replicated).token);
+}
+
+void Replication::begin(LaunchPlan& launch, std::uint64_t call) {
   const auto& plan = static_cast<const Plan&>(*launch.points.replicated);
   call_ = call;
-  if (check_ != nullptr) check_->add(plan.token);
-  for (FutureState* future : request.futures) {
-    if (future->group())
-      throw UsageError(
-          refrain::runtime::launch_name(request) +
-          ": the values of a group launch are no argument of another one where several "
-          "processes run the program: reduce them, or ask for each");
-    if (plan.group || future->at != runs_at_)
-      send_to_all(refrain::detail::share(*future), launch.info);
-  }
+  replayed(launch);
   outgoing_.clear();
   taken_.clear();
   parts_.clear();
@@ -299,7 +308,7 @@ void Replication::begin(LaunchPlan& launch, const LaunchRequest& request, std::u
   next_remote_ = 0;
   const auto count = static_cast<std::uint32_t>(launch.requirements.size());
   for (std::uint32_t i = 0; i < count; ++i) {
-    state_of(*plan.fields[i]);
+    keep_extent(*plan.fields[i]);
     context_.analysis.widen(*plan.fields[i], plan.own_uses[i], origin_of(launch, i, 0));
   }
   const auto each = [&](auto wanted, shard::Kind kind, auto then) {
@@ -330,6 +339,9 @@ void Replication::reduce(LaunchPlan& launch, std::uint32_t argument, const shard
     std::vector<std::size_t> sections;
   };
   FieldState& field = *static_cast<const Plan&>(*launch.points.replicated).fields[argument];
+  const auto is_here = [this](const shard::Contribution& each) { return each.from == me_; };
+  if (!traffic.given.empty() || !std::ranges::all_of(traffic.folded, is_here))
+    context_.deferred->untraceable("contributions went from shard to shard");
   for (const shard::Contribution& each : traffic.folded)
     context_.analysis.widen(field, each.points, origin);
   std::map<ShardId, Given> given;
@@ -407,27 +419,6 @@ void Replication::end(LaunchPlan& plan, const AnyFuture& result) {
   if (result.valid() && !plan.group) result.state()->at = runs_at_;
 }
 
-// By a tree of shards whose root has the value: none sends more than the logarithm of their number.
-void Replication::send_to_all(const AnyFuture& value, const exec::NodeInfo& info) {
-  FutureState& state = *value.state();
-  const ShardId from = state.at.load(std::memory_order_relaxed);
-  if (from == FutureState::kEverywhere) return;
-  if (state.context() != context_.identity) refrain::detail::fail_kept();
-  state.at.store(FutureState::kEverywhere, std::memory_order_relaxed);
-  const net::Tree tree((me_ + shards_ - from) % shards_, shards_);
-  const auto shard_at = [&](ShardId in_tree) { return (in_tree + from) % shards_; };
-  if (from != me_)
-    transfers_.receive(value, {0}, header_from(shard_at(tree.parent()), MessageKind::future, 0),
-                       context_.analysis.info_for("receive", info.where));
-  std::vector<net::Header> headers;
-  for (const ShardId child : tree.children())
-    headers.push_back(
-        header_to(shard_at(child), MessageKind::future, 0, Transfers::bytes_of(value, 1)));
-  if (!headers.empty())
-    transfers_.send(value, {}, {0}, std::move(headers),
-                    context_.analysis.info_for("send", info.where));
-}
-
 // --- other calls -----------------------------------------------------------------------------------------
 
 void Replication::access(FieldState& field, const IndexSpaceRef& points, Privilege privilege,
@@ -463,6 +454,8 @@ void Replication::detach(FieldState& field, const runtime::ReplicatedPieces& pie
 }
 
 IndexSpaceRef Replication::copy(FieldState& from, FieldState& to, const IndexSpaceRef& points) {
+  keep_extent(from);
+  context_.analysis.share(from, from.on_shards);
   shard::ByShard owners = steps_.owners(state_of(from), points);
   IndexSpaceRef own = data::IndexSpace::empty_space(points->dim());
   if (const auto all = owners.extract(shard::kEveryShard)) {
@@ -485,30 +478,118 @@ std::vector<std::size_t> Replication::ranks_of(const Plan& plan, const IndexSpac
   return ranks;
 }
 
+// --- futures ---------------------------------------------------------------------------------------------
+
+namespace {
+
+/// What the operation of an exchange works on.
+struct Exchanging {
+  std::shared_ptr<analysis::Exchange> exchange;
+  exec::Failure::Origin origin;
+};
+
+void run_exchange(exec::Node& node, exec::Execution& execution) {
+  const Exchanging made = std::move(node.payload_as<Exchanging>());
+  node.payload_as<Exchanging>().~Exchanging();
+  if (execution.failure != nullptr) return;
+  made.exchange->run(
+      {[&] { return exec::complete_later(node, execution); },
+       [&](const std::exception_ptr& error) { return exec::fail(node, made.origin, error); }});
+}
+
+}  // namespace
+
+exec::NodeRef Replication::issue(const runtime::CallExchange& made, std::uint64_t call,
+                                 const std::function<void(analysis::Edges&)>& add_edges) {
+  exec::Node& node = context_.scope.allocate(sizeof(Exchanging));
+  analysis::Origin origin{call, 0, -1, made.info};
+  origin.on_shards = true;
+  ::new (node.payload()) Exchanging{made.exchange, analysis::failure_origin(node, origin)};
+  node.kind = exec::NodeKind::other;
+  node.run = run_exchange;
+  node.info = made.info;
+  const exec::NodeRef ref{&node, node.seq};
+  if (made.makes.valid()) made.makes.state()->set_producer(0, ref);
+  context_.analysis.log_operation(node, origin);
+  analysis::Edges edges = context_.analysis.edges_to(node);
+  add_edges(edges);
+  if (context_.analysis.is_recorded())
+    context_.analysis.note_exchange({made.exchange->completes_later()});
+  context_.analysis.publish(edges);
+  return ref;
+}
+
+void Replication::issue(std::span<const runtime::CallExchange> exchanges, const FutureState& given,
+                        std::uint64_t call) {
+  std::vector<exec::NodeRef> before;
+  for (const runtime::CallExchange& each : exchanges)
+    before.push_back(issue(each, call, [&](analysis::Edges& edges) {
+      if (!each.reads) return;
+      context_.depend_on(edges, given);
+      for (const exec::NodeRef& other : before) edges.add(other);
+    }));
+}
+
+// By a tree of shards whose root has the value: none sends more than the logarithm of their number.
+std::vector<runtime::CallExchange> Replication::send_to_all(FutureState& state, const Where& where,
+                                                            std::uint64_t call) {
+  std::vector<runtime::CallExchange> made;
+  const ShardId from = state.at.load(std::memory_order_relaxed);
+  const AnyFuture value = refrain::detail::share(state);
+  call_ = call;
+  state.at.store(FutureState::kEverywhere, std::memory_order_relaxed);
+  const net::Tree tree((me_ + shards_ - from) % shards_, shards_);
+  const auto shard_at = [&](ShardId in_tree) { return (in_tree + from) % shards_; };
+  if (from != me_)
+    made.push_back({receive_values(ranks_.mailbox(), failures_, where, value, {0},
+                                   header_from(shard_at(tree.parent()), MessageKind::future, 0)),
+                    &context_.analysis.info_for("receive", where), value, false});
+  std::vector<net::Header> headers;
+  for (const ShardId child : tree.children())
+    headers.push_back(header_to(shard_at(child), MessageKind::future, 0, bytes_of(value, 1)));
+  if (!headers.empty())
+    made.push_back({send_values(ranks_.mailbox(), failures_, value, {}, {0}, std::move(headers)),
+                    &context_.analysis.info_for("send", where), AnyFuture(), true});
+  return made;
+}
+
 AnyFuture Replication::gather(FutureState& own, const exec::NodeInfo& info) {
   if (&own.all() != &own) return refrain::detail::share(own.all());
   if (own.is_kept() && own.context() != context_.identity) refrain::detail::fail_kept();
   const AnyFuture values = refrain::detail::share(own);
-  call_ = context_.calls - 1;
-  if (!own.group()) send_to_all(values, info);
   if (!is_spread(own)) return values;
+  context_.deferred->untraceable("the values of a group went to all shards");
+  call_ = context_.calls - 1;
   const IndexSpaceRef domain = own.of_group().domain;
   const auto& plan = static_cast<const Plan&>(*own.of_group().replicated);
   AnyFuture whole(FutureState::make(own.type(), context_.identity, domain->volume(),
                                     {domain, domain, nullptr}));
+  const auto issue_for = [&](const std::vector<std::size_t>& ranks,
+                             const std::shared_ptr<analysis::Exchange>& exchange, bool reads) {
+    const exec::NodeRef ref =
+        issue({exchange, &info, AnyFuture(), reads}, call_, [&](analysis::Edges& edges) {
+          if (reads) context_.depend_on(edges, own);
+        });
+    for (const std::size_t rank : ranks) whole.state()->set_producer(rank, ref);
+  };
   if (own.points() > 0) {
     std::vector<net::Header> headers;
     for (ShardId peer = 0; peer < shards_; ++peer)
       if (peer != me_)
-        headers.push_back(
-            header_to(peer, MessageKind::future, 0, Transfers::bytes_of(values, own.points())));
-    transfers_.send(values, whole, ranks_of(plan, domain, me_), std::move(headers), info);
+        headers.push_back(header_to(peer, MessageKind::future, 0, bytes_of(values, own.points())));
+    const std::vector<std::size_t> ranks = ranks_of(plan, domain, me_);
+    issue_for(ranks,
+              send_values(ranks_.mailbox(), failures_, values, whole, ranks, std::move(headers)),
+              true);
   }
   for (ShardId peer = 0; peer < shards_; ++peer) {
     if (peer == me_) continue;
-    std::vector<std::size_t> ranks = ranks_of(plan, domain, peer);
+    const std::vector<std::size_t> ranks = ranks_of(plan, domain, peer);
     if (!ranks.empty())
-      transfers_.receive(whole, std::move(ranks), header_from(peer, MessageKind::future, 0), info);
+      issue_for(ranks,
+                receive_values(ranks_.mailbox(), failures_, info.where, whole, ranks,
+                               header_from(peer, MessageKind::future, 0)),
+                false);
   }
   whole.state()->retain();
   own.whole.store(whole.state(), std::memory_order_release);
@@ -520,23 +601,39 @@ bool Replication::is_spread(const FutureState& values) const {
 }
 
 // By the tree of ranks in which all-reduces go: a shard adds what those below it have, and the first one has all.
-void Replication::reduce(const AnyFuture& values, const ReductionOp& op, const AnyFuture& result,
-                         const exec::NodeInfo& info) {
+std::vector<runtime::CallExchange> Replication::reduce(const AnyFuture& values,
+                                                       const ReductionOp& op,
+                                                       const AnyFuture& result,
+                                                       const exec::NodeInfo& info,
+                                                       std::uint64_t call) {
   const FutureState& own = *values.state();
-  call_ = context_.calls - 1;
+  call_ = call;
   const IndexSpaceRef& domain = own.of_group().domain;
   const net::Tree tree(me_, shards_);
-  std::vector<net::Header> below;
-  for (const ShardId child : tree.children())
-    below.push_back(header_from(child, MessageKind::future, 0));
+  std::vector<runtime::CallExchange> made;
+  std::vector<std::shared_ptr<PartialResults>> below;
+  for (const ShardId child : tree.children()) {
+    below.push_back(std::make_shared<PartialResults>(op, domain->volume()));
+    made.push_back({receive_results(ranks_.mailbox(), failures_, info.where, below.back(),
+                                    header_from(child, MessageKind::future, 0)),
+                    &context_.analysis.info_for("receive", info.where)});
+  }
   std::optional<net::Header> above;
   if (me_ != 0) above = header_to(tree.parent(), MessageKind::future, 0, 0);
-  transfers_.reduce(
-      {values, ranks_of(static_cast<const Plan&>(*own.of_group().replicated), domain, me_),
-       domain->volume(), &op, me_ == 0 ? result : AnyFuture(), context_.runtime.options().dry,
-       [&ranks = ranks_](const std::string& why) { ranks.suspect(why); }},
-      below, above, info);
+  SharedReduction reduction{
+      values,
+      ranks_of(static_cast<const Plan&>(*own.of_group().replicated), domain, me_),
+      domain->volume(),
+      &op,
+      me_ == 0 ? result : AnyFuture(),
+      context_.runtime.options().dry,
+      info.where,
+      [&ranks = ranks_](const std::string& why) { ranks.suspect(why); }};
+  made.push_back(
+      {reduce_values(ranks_.mailbox(), failures_, std::move(reduction), std::move(below), above),
+       &info, me_ == 0 ? result : AnyFuture(), true});
   result.state()->at = 0;
+  return made;
 }
 
 namespace {
@@ -552,6 +649,7 @@ struct Awaited {
 
 void Replication::wait_for(const std::function<void(std::function<void()>)>& begin,
                            const exec::NodeInfo& info) {
+  context_.deferred->untraceable("all shards waited for each other");
   const auto awaited = std::make_shared<Awaited>();
   exec::Node& node = context_.scope.allocate(sizeof(std::shared_ptr<Awaited>));
   ::new (node.payload()) std::shared_ptr<Awaited>(awaited);

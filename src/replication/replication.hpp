@@ -15,6 +15,7 @@
 
 #include "launch/replicated.hpp"
 #include "net/all_reduce.hpp"
+#include "replication/exchanges.hpp"
 #include "replication/ranks.hpp"
 #include "replication/transfers.hpp"
 #include "shard/traffic.hpp"
@@ -33,13 +34,18 @@ class Replication final : public runtime::Replicated {
                                  const data::IndexSpaceRef& domain) override;
   std::shared_ptr<runtime::ReplicatedPlan> plan(const runtime::LaunchPlan& plan,
                                                 const LaunchRequest& request) override;
-  void begin(runtime::LaunchPlan& plan, const LaunchRequest& request, std::uint64_t call) override;
+  [[nodiscard]] bool has_to_be_sent(const refrain::detail::FutureState& future,
+                                    const LaunchRequest& request) const override;
+  void begin(runtime::LaunchPlan& plan, std::uint64_t call) override;
   void fold_before(runtime::LaunchPlan& plan, std::uint64_t launch_rank) override;
   std::span<const runtime::ContributionPart> parts(std::uint32_t launch_rank,
                                                    std::size_t argument) override;
   analysis::FoldPayload& give(const exec::NodeRef& reducer, const runtime::ContributionPart& part,
                               const analysis::Origin& origin) override;
   void end(runtime::LaunchPlan& plan, const AnyFuture& result) override;
+  [[nodiscard]] std::uint32_t runs_at() const override { return runs_at_; }
+  void replayed(const runtime::LaunchPlan& plan) override;
+  void keep_extent(analysis::FieldState& field, const analysis::UsedExtent& used) override;
   void access(analysis::FieldState& field, const data::IndexSpaceRef& points, Privilege privilege,
               const analysis::Origin& origin) override;
   std::shared_ptr<runtime::ReplicatedPieces> divide(int dim, const data::IndexSpaceRef& colours,
@@ -50,10 +56,15 @@ class Replication final : public runtime::Replicated {
               const analysis::Origin& origin) override;
   data::IndexSpaceRef copy(analysis::FieldState& from, analysis::FieldState& to,
                            const data::IndexSpaceRef& points) override;
+  std::vector<runtime::CallExchange> send_to_all(refrain::detail::FutureState& value,
+                                                 const Where& where, std::uint64_t call) override;
   AnyFuture gather(refrain::detail::FutureState& own, const exec::NodeInfo& info) override;
   [[nodiscard]] bool is_spread(const refrain::detail::FutureState& values) const override;
-  void reduce(const AnyFuture& values, const ReductionOp& op, const AnyFuture& result,
-              const exec::NodeInfo& info) override;
+  std::vector<runtime::CallExchange> reduce(const AnyFuture& values, const ReductionOp& op,
+                                            const AnyFuture& result, const exec::NodeInfo& info,
+                                            std::uint64_t call) override;
+  void issue(std::span<const runtime::CallExchange> exchanges,
+             const refrain::detail::FutureState& given, std::uint64_t call) override;
   exec::FailureRef agree(const exec::FailureRef& own, const exec::NodeInfo& info) override;
   void forget(analysis::FieldState& field) override;
   void propose_end(std::uint64_t region) override {
@@ -82,18 +93,14 @@ class Replication final : public runtime::Replicated {
   };
 
   void begin_interval(const Where& where) noexcept;
-  /// What is known of a field.
-  struct Known {
-    shard::StateRef state;
-    analysis::UsedExtent used;
-  };
-  shard::StateRef& state_of(analysis::FieldState& field);
+  shard::StateRef state_of(const analysis::FieldState& field);
+  void keep_extent(analysis::FieldState& field);
   /// Takes a step, and makes the operations of a read.
   const shard::Step& step(analysis::FieldState& field, const shard::Access& access);
   void move(analysis::FieldState& field, const shard::Traffic& traffic, std::uint32_t argument,
             const analysis::Origin& origin);
-  /// From the shard that has it to all others.
-  void send_to_all(const AnyFuture& value, const exec::NodeInfo& info);
+  exec::NodeRef issue(const runtime::CallExchange& made, std::uint64_t call,
+                      const std::function<void(analysis::Edges&)>& add_edges);
   [[nodiscard]] std::vector<std::size_t> ranks_of(const Plan& plan,
                                                   const data::IndexSpaceRef& domain,
                                                   shard::ShardId shard) const;
@@ -124,7 +131,7 @@ class Replication final : public runtime::Replicated {
   KnownFailures failures_;
   Transfers transfers_;
   shard::Steps steps_;
-  std::unordered_map<const analysis::FieldState*, Known> known_;
+  std::unordered_map<const analysis::FieldState*, analysis::UsedExtent> extents_;
 
   // Of the launch that is being planned and made:
   shard::ShardId runs_at_ = 0;  ///< a single one

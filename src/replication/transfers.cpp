@@ -6,10 +6,8 @@
 #include <utility>
 
 #include "base/assert.hpp"
-#include "launch/future_state.hpp"
 #include "memory/accumulator.hpp"
 #include "memory/mover.hpp"
-#include "replication/partial_results.hpp"
 
 namespace refrain::replication {
 
@@ -27,16 +25,90 @@ net::Header sized(net::Header header, std::size_t bytes) {
   return header;
 }
 
-/// What most operations here work on.
-struct Values {
-  const Instance* instance;
-  IndexSpaceRef points;
-  std::size_t value_size;
-  net::Header header;
-  net::Mailbox* mailbox;
-  KnownFailures* failures;
+/// Values of an argument, sent to a shard or received from it once, or in each replay.
+class Values final : public analysis::Message {
+ public:
+  Values(IndexSpaceRef points, std::size_t value_size, net::Rank peer, std::uint32_t argument,
+         bool received, const Where& where, net::Mailbox& mailbox, KnownFailures& failures,
+         ShardCounters& counters)
+      : points_(std::move(points)),
+        bytes_(points_->volume() * value_size),
+        value_size_(value_size),
+        peer_(peer),
+        argument_(argument),
+        received_(received),
+        where_(where),
+        mailbox_(mailbox),
+        failures_(failures),
+        counters_(counters) {}
 
-  [[nodiscard]] std::size_t bytes() const { return points->volume() * value_size; }
+  Turn next(std::uint64_t call) override {
+    if (received_) return {mailbox_.next_from(peer_), call};
+    ++counters_.messages;
+    counters_.message_bytes += bytes_;
+    return {mailbox_.next_to(peer_), call};
+  }
+  [[nodiscard]] bool is_received() const override { return received_; }
+
+  void send(const Instance& from, const Turn& turn) const override {
+    Writer trailer;
+    if (exec::Failure::any())
+      if (const auto poisoned = from.poison.at(points_); !poisoned.empty()) {
+        begin_trailer(trailer, bytes_);
+        write(trailer, poisoned, failures_);
+      }
+    auto message = net::Message::of_size(header(turn), bytes_ + trailer.bytes().size());
+    memory::pack(*points_, from, value_size_, message.bytes().data());
+    std::ranges::copy(trailer.bytes(), message.bytes().subspan(bytes_).begin());
+    mailbox_.send(std::move(message));
+  }
+  void receive(const Instance& into, const Turn& turn, exec::LaterCompletion later) const override {
+    mailbox_.await(header(turn), where_, [this, &into, later](const net::Message& message) mutable {
+      try {
+        take_in(into, message);
+      } catch (const net::WrongMessage&) {
+        throw;  // the mailbox says what is wrong
+      } catch (...) { return later.fail(std::current_exception()); }
+      later.complete();
+    });
+  }
+
+ private:
+  [[nodiscard]] net::Header header(const Turn& turn) const {
+    const net::Rank me = mailbox_.rank();
+    return {.from = received_ ? peer_ : me,
+            .to = received_ ? me : peer_,
+            .number = turn.number,
+            .call = turn.call,
+            .argument = argument_,
+            .kind = number_of(MessageKind::values),
+            .size = bytes_};
+  }
+  void take_in(const Instance& into, const net::Message& message) const {
+    Reader trailer = trailer_of(message.bytes(), bytes_);
+    memory::unpack(*points_, into, value_size_, message.bytes().data());
+    if (exec::Failure::any()) into.poison.write(points_, nullptr);
+    if (trailer.at_end()) return;
+    for (const analysis::Poisoned& each : read_poisoned(trailer, points_->dim(), failures_))
+      into.poison.write(each.points, each.failure);
+  }
+
+  const IndexSpaceRef points_;
+  const std::size_t bytes_, value_size_;
+  const net::Rank peer_;
+  const std::uint32_t argument_;
+  const bool received_;
+  const Where where_;
+  net::Mailbox& mailbox_;
+  KnownFailures& failures_;
+  ShardCounters& counters_;
+};
+
+/// What the operation of such a message works on.
+struct ValuesPayload {
+  const Instance* instance;
+  std::shared_ptr<Values> values;
+  Values::Turn turn;
 };
 
 /// Everything of `Payload` ends with the node's run, or, where it completes later, with what is left of it.
@@ -62,33 +134,16 @@ void run_receive(Node& node, Execution& execution) {
                          });
 }
 
-void run_send(Node& node, Execution& execution) {
-  auto& values = node.payload_as<Values>();
+void run_values(Node& node, Execution& execution) {
+  auto& payload = node.payload_as<ValuesPayload>();
   if (execution.failure == nullptr) {
-    Writer trailer;
-    if (exec::Failure::any())
-      if (const auto poisoned = values.instance->poison.at(values.points); !poisoned.empty()) {
-        begin_trailer(trailer, values.bytes());
-        write(trailer, poisoned, *values.failures);
-      }
-    auto message = net::Message::of_size(values.header, values.bytes() + trailer.bytes().size());
-    memory::pack(*values.points, *values.instance, values.value_size, message.bytes().data());
-    std::ranges::copy(trailer.bytes(), message.bytes().subspan(values.bytes()).begin());
-    values.mailbox->send(std::move(message));
+    if (payload.values->is_received())
+      return payload.values->receive(
+          *payload.instance, payload.turn,
+          exec::complete_later(node, execution, end_payload<ValuesPayload>));
+    payload.values->send(*payload.instance, payload.turn);
   }
-  values.~Values();
-}
-
-net::Header header_of(const Values& values) { return sized(values.header, values.bytes()); }
-
-void take_in(const Values& values, const net::Message& message) {
-  Reader trailer = trailer_of(message.bytes(), values.bytes());
-  memory::unpack(*values.points, *values.instance, values.value_size, message.bytes().data());
-  if (exec::Failure::any()) values.instance->poison.write(values.points, nullptr);
-  if (trailer.at_end()) return;
-  for (const analysis::Poisoned& each :
-       read_poisoned(trailer, values.points->dim(), *values.failures))
-    values.instance->poison.write(each.points, each.failure);
+  payload.~ValuesPayload();
 }
 
 struct Take {
@@ -169,152 +224,6 @@ void run_give(Node& node, Execution& execution) {
   give.~Give();
 }
 
-struct FutureValues {
-  AnyFuture future;
-  AnyFuture whole;  ///< of what is sent: where it is put, too; may be empty
-  std::vector<std::size_t> ranks;
-  std::vector<net::Header> headers;  ///< to whom; or the one that is awaited
-  net::Mailbox* mailbox;
-  KnownFailures* failures;
-};
-
-/// Of a value in a message; of one that is packed, at least.
-std::size_t size_of(const ResultType& type) { return type.packing == nullptr ? type.size : 0; }
-
-void write_value(Writer& to, const refrain::detail::FutureState& state, std::size_t rank) {
-  const ResultType& type = state.type();
-  if (type.packing == nullptr)
-    return to.bytes({static_cast<const std::byte*>(state.value(rank)), type.size});
-  Packer packer;
-  type.packing->pack(packer, state.value(rank));
-  to.number(packer.packed().size());
-  to.bytes(packer.packed());
-}
-
-/// Makes the value that write_value() has written.
-void read_value(Reader& from, refrain::detail::FutureState& state, std::size_t rank) {
-  const ResultType& type = state.type();
-  if (type.packing == nullptr) {
-    std::memcpy(state.storage(rank), from.bytes(type.size).data(), type.size);
-  } else {
-    Unpacker unpacker(from.bytes(from.number()));
-    type.packing->unpack(unpacker, state.storage(rank));
-    state.constructed(rank);
-    if (unpacker.left() > 0)
-      throw UsageError("Unpacker: " + std::to_string(unpacker.left()) +
-                       " bytes left: a type is not unpacked as it was packed");
-  }
-  state.finish(rank);
-}
-
-/// Settles values, or their failures.
-void read_values(const FutureValues& values, refrain::detail::FutureState& into, Reader from) {
-  for (const std::size_t rank : values.ranks) {
-    if (from.number() == 0) {
-      read_value(from, into, rank);
-    } else {
-      from.bytes(size_of(into.type()));
-      into.fail(rank, values.failures->read(from));
-    }
-  }
-  if (!from.at_end()) throw net::WrongMessage();
-}
-
-void run_send_future(Node& node, Execution& execution) {
-  auto& values = node.payload_as<FutureValues>();
-  if (execution.failure == nullptr) {
-    const refrain::detail::FutureState& state = *values.future.state();
-    Writer writer;
-    const std::vector<std::byte> none(size_of(state.type()));
-    for (std::size_t rank = 0; rank < values.ranks.size(); ++rank) {
-      const FailureRef& failure = state.failure(rank);
-      writer.number(failure != nullptr ? 1 : 0);
-      if (failure == nullptr) {
-        write_value(writer, state, rank);
-      } else {
-        writer.bytes(none);
-        values.failures->write(writer, failure);
-      }
-    }
-    for (const net::Header& header : values.headers) values.mailbox->send(header, {writer.bytes()});
-    if (values.whole.valid()) read_values(values, *values.whole.state(), Reader(writer.bytes()));
-  }
-  values.~FutureValues();
-}
-
-net::Header header_of(const FutureValues& values) {
-  return sized(values.headers.front(), Transfers::bytes_of(values.future, values.ranks.size()));
-}
-
-void take_in(const FutureValues& values, const net::Message& message) {
-  read_values(values, *values.future.state(), Reader(message.bytes()));
-}
-
-/// What comes from a shard below.
-struct Below {
-  std::shared_ptr<PartialResults> results;
-  net::Header header;
-  net::Mailbox* mailbox;
-  KnownFailures* failures;
-};
-
-net::Header header_of(const Below& below) { return below.header; }
-
-void take_in(const Below& below, const net::Message& message) {
-  below.results->read(Reader(message.bytes()), *below.failures);
-}
-
-struct Reduce {
-  SharedReduction reduction;
-  std::vector<std::shared_ptr<PartialResults>> below;
-  std::optional<net::Header> above;
-  exec::Failure::Origin origin;
-  net::Mailbox* mailbox;
-  KnownFailures* failures;
-};
-
-/// False: it is not to end, since the ranks' programs differ, and are about to be told so.
-bool reduce(const Reduce& reduce, Node& node) {
-  const SharedReduction& reduction = reduce.reduction;
-  PartialResults results(*reduction.op, reduction.points);
-  try {
-    results.add(*reduction.values.state(), reduction.ranks);
-    for (const auto& below : reduce.below) results.add(std::move(*below));
-    results.combine();
-  } catch (...) {  // the operator is the program's
-    results.fail(exec::fail(node, reduce.origin, std::current_exception()));
-  }
-  if (reduce.above) {
-    Writer writer;
-    results.write(writer, *reduce.failures);
-    reduce.mailbox->send(*reduce.above, {writer.bytes()});
-    return true;
-  }
-  refrain::detail::FutureState& made = *reduction.result.state();
-  if (results.failure() != nullptr) {
-    made.fail(0, results.failure());
-    return true;
-  }
-  if (!results.is_complete() && !reduction.dry) {
-    reduction.suspect("refrain: " + std::string(node.info->name) + " at " +
-                      to_string(node.info->where) +
-                      ": no rank has the values of some points of the launch, so they do "
-                      "not agree on who runs which: a mapper's sharding, or a sharding "
-                      "function, is not the same on all of them");
-    return false;
-  }
-  results.take(static_cast<std::byte*>(made.storage(0)));
-  made.finish(0);
-  return true;
-}
-
-void run_reduce(Node& node, Execution& execution) {
-  auto& payload = node.payload_as<Reduce>();
-  if (execution.failure == nullptr && !reduce(payload, node))
-    return static_cast<void>(exec::complete_later(node, execution, end_payload<Reduce>));
-  payload.~Reduce();
-}
-
 }  // namespace
 
 // --- contributions -------------------------------------------------------------------------------------
@@ -370,27 +279,31 @@ Instance& Transfers::place(FieldState& field, const IndexSpaceRef& points,
   return instance;
 }
 
-void Transfers::send(FieldState& field, const IndexSpaceRef& points, const net::Header& header,
-                     const analysis::Origin& origin) {
+void Transfers::send(FieldState& field, const IndexSpaceRef& points, net::Rank to,
+                     std::uint32_t argument, const analysis::Origin& origin) {
   Instance& instance = place(field, points, origin);
-  analysis::Footprint& footprint = field.footprint(points, true);
-  context_.analysis.make_valid(field, footprint, instance, origin);
-  Node& node = make(exec::NodeKind::copy, run_send, info_for("send", origin),
-                    Values{&instance, points, field.type().size, header, &mailbox_, &failures_});
-  context_.analysis.log_operation(node, origin, &field, instance.memory, instance.memory, points);
-  analysis::Edges edges = context_.analysis.edges_to(node);
-  context_.analysis.use(edges, footprint, instance, Privilege::read);
-  context_.analysis.publish(edges);
+  context_.analysis.make_valid(field, field.footprint(points, true), instance, origin);
+  move(field, points, instance, to, argument, false, origin);
 }
 
-void Transfers::receive(FieldState& field, const IndexSpaceRef& points, const net::Header& header,
-                        const analysis::Origin& origin) {
-  Instance& instance = place(field, points, origin);
-  Node& node = make(exec::NodeKind::copy, run_receive<Values>, info_for("receive", origin),
-                    Values{&instance, points, field.type().size, header, &mailbox_, &failures_});
+void Transfers::receive(FieldState& field, const IndexSpaceRef& points, net::Rank from,
+                        std::uint32_t argument, const analysis::Origin& origin) {
+  move(field, points, place(field, points, origin), from, argument, true, origin);
+}
+
+void Transfers::move(FieldState& field, const IndexSpaceRef& points, Instance& instance,
+                     net::Rank peer, std::uint32_t argument, bool received,
+                     const analysis::Origin& origin) {
+  const auto values = std::make_shared<Values>(points, field.type().size, peer, argument, received,
+                                               origin.info->where, mailbox_, failures_, counters_);
+  Node& node =
+      make(exec::NodeKind::copy, run_values, info_for(received ? "receive" : "send", origin),
+           ValuesPayload{&instance, values, values->next(origin.call)});
   context_.analysis.log_operation(node, origin, &field, instance.memory, instance.memory, points);
   analysis::Edges edges = context_.analysis.edges_to(node);
-  context_.analysis.use(edges, field.footprint(points, true), instance, Privilege::write);
+  context_.analysis.use(edges, field.footprint(points, true), instance,
+                        received ? Privilege::write : Privilege::read);
+  if (context_.analysis.is_recorded()) context_.analysis.note_message({&instance, points, values});
   context_.analysis.publish(edges);
 }
 
@@ -445,62 +358,6 @@ analysis::FoldPayload& Transfers::give(const exec::NodeRef& reducer,
   edges.add(reducer);
   context_.analysis.publish(edges);
   return node.payload_as<Give>().contribution;
-}
-
-// --- futures -------------------------------------------------------------------------------------------
-
-std::size_t Transfers::bytes_of(const AnyFuture& future, std::size_t values) {
-  return values * (sizeof(std::uint64_t) + size_of(future.state()->type()));
-}
-
-void Transfers::send(const AnyFuture& future, const AnyFuture& whole,
-                     std::vector<std::size_t> ranks, std::vector<net::Header> headers,
-                     const exec::NodeInfo& info) {
-  Node& node = make(exec::NodeKind::other, run_send_future, info,
-                    FutureValues{future, whole, ranks, std::move(headers), &mailbox_, &failures_});
-  const exec::NodeRef ref{&node, node.seq};
-  if (whole.valid())
-    for (const std::size_t rank : ranks) whole.state()->set_producer(rank, ref);
-  context_.analysis.log_operation(node, {context_.calls - 1, 0, -1, &info});
-  analysis::Edges edges = context_.analysis.edges_to(node);
-  context_.depend_on(edges, *future.state());
-  context_.analysis.publish(edges);
-}
-
-void Transfers::receive(const AnyFuture& future, std::vector<std::size_t> ranks,
-                        const net::Header& header, const exec::NodeInfo& info) {
-  Node& node = make(exec::NodeKind::other, run_receive<FutureValues>, info,
-                    FutureValues{future, {}, ranks, {header}, &mailbox_, &failures_});
-  const exec::NodeRef ref{&node, node.seq};
-  for (const std::size_t rank : ranks) future.state()->set_producer(rank, ref);
-  context_.analysis.log_operation(node, {context_.calls - 1, 0, -1, &info});
-  context_.analysis.publish(context_.analysis.edges_to(node));
-}
-
-void Transfers::reduce(const SharedReduction& reduction, std::span<const net::Header> below,
-                       const std::optional<net::Header>& above, const exec::NodeInfo& info) {
-  std::vector<exec::NodeRef> taken;
-  std::vector<std::shared_ptr<PartialResults>> results;
-  for (const net::Header& header : below) {
-    results.push_back(std::make_shared<PartialResults>(*reduction.op, reduction.points));
-    Node& node = make(exec::NodeKind::other, run_receive<Below>,
-                      context_.analysis.info_for("receive", info.where),
-                      Below{results.back(), header, &mailbox_, &failures_});
-    taken.push_back({&node, node.seq});
-    context_.analysis.log_operation(node, {context_.calls - 1, 0, -1, node.info});
-    context_.analysis.publish(context_.analysis.edges_to(node));
-  }
-  Node& node = make(exec::NodeKind::other, run_reduce, info,
-                    Reduce{reduction, std::move(results), above, {}, &mailbox_, &failures_});
-  analysis::Origin origin{context_.calls - 1, 0, -1, &info};
-  origin.on_shards = true;
-  node.payload_as<Reduce>().origin = analysis::failure_origin(node, origin);
-  if (reduction.result.valid()) reduction.result.state()->set_producer(0, {&node, node.seq});
-  context_.analysis.log_operation(node, origin);
-  analysis::Edges edges = context_.analysis.edges_to(node);
-  context_.depend_on(edges, *reduction.values.state());
-  for (const exec::NodeRef& each : taken) edges.add(each);
-  context_.analysis.publish(edges);
 }
 
 }  // namespace refrain::replication

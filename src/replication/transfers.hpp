@@ -3,8 +3,7 @@
 //
 // A message of values has these in the order of the points' boxes, and, if some points have failures in place of values,
 // a list of them behind (replication/wire.hpp). A message of contributions has a section for each launch point that gives
-// some; it is sent when the last of them has been written. One of futures says of each value whether it has failed; the
-// failure is behind its place.
+// some; it is sent when the last of them has been written.
 //
 // Threads: the context's makes the operations, and numbers their messages in the order of the program's calls. They run
 // on any thread; a message is taken in on the thread that polls, while the operation that awaits it is under way, so
@@ -61,28 +60,19 @@ struct Incoming {
   std::vector<exec::FailureRef> failed;
 };
 
-/// The reduction of a group's values, as far as it is this shard's.
-struct SharedReduction {
-  AnyFuture values;
-  std::vector<std::size_t> ranks;  ///< of the launch, of these values
-  std::size_t points = 0;          ///< of the launch
-  const ReductionOp* op = nullptr;
-  AnyFuture result{};  ///< of the shard that has it, else empty
-  bool dry = false;    ///< nothing comes from other shards
-  /// Told where some points have come from no shard: they do not agree on who runs which.
-  std::function<void(const std::string&)> suspect{};
-};
-
 /// Makes the operations of one context.
 class Transfers {
  public:
-  Transfers(runtime::ContextCore& context, net::Mailbox& mailbox, KnownFailures& failures)
-      : context_(context), mailbox_(mailbox), failures_(failures) {}
+  /// `counters`: of what is sent.
+  Transfers(runtime::ContextCore& context, net::Mailbox& mailbox, KnownFailures& failures,
+            ShardCounters& counters)
+      : context_(context), mailbox_(mailbox), failures_(failures), counters_(counters) {}
 
-  void send(analysis::FieldState& field, const data::IndexSpaceRef& points,
-            const net::Header& header, const analysis::Origin& origin);
-  void receive(analysis::FieldState& field, const data::IndexSpaceRef& points,
-               const net::Header& header, const analysis::Origin& origin);
+  /// Sends a message of values of an argument.
+  void send(analysis::FieldState& field, const data::IndexSpaceRef& points, net::Rank to,
+            std::uint32_t argument, const analysis::Origin& origin);
+  void receive(analysis::FieldState& field, const data::IndexSpaceRef& points, net::Rank from,
+               std::uint32_t argument, const analysis::Origin& origin);
 
   /// Awaits contributions. The operation after which they are there.
   exec::NodeRef take(const std::shared_ptr<Incoming>& incoming, const net::Header& header,
@@ -96,18 +86,10 @@ class Transfers {
                               std::size_t section, const data::IndexSpaceRef& points,
                               const analysis::Origin& origin);
 
-  /// What values of a future take at least: more, where some have failed or are packed.
-  [[nodiscard]] static std::size_t bytes_of(const AnyFuture& future, std::size_t values);
-  /// Sends all values of a future to others, and puts them into `whole`, if it is valid, at these ranks; and receives some.
-  void send(const AnyFuture& future, const AnyFuture& whole, std::vector<std::size_t> ranks,
-            std::vector<net::Header> headers, const exec::NodeInfo& info);
-  void receive(const AnyFuture& future, std::vector<std::size_t> ranks, const net::Header& header,
-               const exec::NodeInfo& info);
-  /// Adds partial results that come `below` to those here, and settles the result or sends them `above`.
-  void reduce(const SharedReduction& reduction, std::span<const net::Header> below,
-              const std::optional<net::Header>& above, const exec::NodeInfo& info);
-
  private:
+  void move(analysis::FieldState& field, const data::IndexSpaceRef& points,
+            analysis::Instance& instance, net::Rank peer, std::uint32_t argument, bool received,
+            const analysis::Origin& origin);
   analysis::Instance& place(analysis::FieldState& field, const data::IndexSpaceRef& points,
                             const analysis::Origin& origin);
   template <class Payload>
@@ -120,6 +102,7 @@ class Transfers {
   runtime::ContextCore& context_;
   net::Mailbox& mailbox_;
   KnownFailures& failures_;
+  ShardCounters& counters_;
 };
 
 }  // namespace refrain::replication

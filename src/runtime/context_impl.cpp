@@ -49,13 +49,28 @@ void ContextImpl::check_thread(const char* call, const Where& where) const {
                    "has started");
 }
 
+// It is replayed like a call.
+void ContextImpl::send_to_all(detail::FutureState& value, const Where& where, std::uint64_t call) {
+  const std::uint32_t from = value.at;
+  if (from == detail::FutureState::kEverywhere) return;
+  if (value.context() != identity) detail::fail_kept();
+  const std::vector<CallExchange> exchanges = replicated->send_to_all(value, where, call);
+  // Elsewhere it has no maker yet.
+  const bool has_maker = !exchanges.empty() && !exchanges.front().makes.valid();
+  detail::FutureState* const given = &value;
+  traces.make(
+      {CallKind::send_to_all, where, {std::uint64_t{from}}}, {&given, has_maker ? 1U : 0U}, {},
+      [&](ReplayCursor& replay) { replay.take_exchanges(exchanges, value); },
+      [&] { replicated->issue(exchanges, value, call); }, call);
+}
+
 // --- waiting -----------------------------------------------------------------------------------------
 
 detail::FutureState& ContextImpl::whole_of(detail::FutureState& state, const Where& where) {
   if (replicated == nullptr) return Waiter::whole_of(state, where);
   return make_call("get", where, [&]() -> detail::FutureState& {
     if (call_log != nullptr) call_log->add(state.call);
-    return *replicated->gather(state, analysis.info_for("get", where)).state();
+    return *gather(state, analysis.info_for("get", where)).state();
   });
 }
 

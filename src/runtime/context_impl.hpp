@@ -150,6 +150,13 @@ class ContextImpl final : public NestedContext, public ContextCore {
       scope.failures().put_back(std::move(own));
     return first;
   }
+  /// Where the program runs on several shards: a value that is on one of them is sent to all, as a part of this call.
+  void send_to_all(detail::FutureState& value, const Where& where, std::uint64_t call);
+  /// As Replicated::gather, for the call that has been counted last.
+  AnyFuture gather(detail::FutureState& values, const exec::NodeInfo& info) {
+    if (!values.group() && &values.all() == &values) send_to_all(values, info.where, calls - 1);
+    return replicated->gather(values, info);
+  }
   /// Where the program runs on several shards: all of them access the points themselves.
   void access_everywhere(analysis::FieldState& field, const data::IndexSpaceRef& points,
                          Privilege privilege, const analysis::Origin& origin) {

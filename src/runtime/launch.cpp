@@ -36,6 +36,9 @@ AnyFuture ContextImpl::analyse(const LaunchRequest& request) {
       check_usable(future, launch_name(request));
   std::span<const std::uint64_t> key = planner_.make_key(request);
   LaunchPlan* plan = planner_.asked_plan(request, key);
+  if (replicated != nullptr)
+    for (detail::FutureState* future : request.futures)
+      if (replicated->has_to_be_sent(*future, request)) send_to_all(*future, request.where, calls);
   if (!traces.takes_launches()) [[unlikely]] {
     if (plan == nullptr) plan = &planner_.plan_of(request, key);
     planner_.wake(*plan);
@@ -163,17 +166,25 @@ AnyFuture Context::reduce_futures(const AnyFuture& of, const ReductionOp& op, Wh
     result.state()->call = impl_.calls;
     const bool is_spread = impl_.replicated != nullptr && impl_.replicated->is_spread(*of.state());
     const AnyFuture values = impl_.replicated != nullptr && !is_spread
-                                 ? impl_.replicated->gather(*of.state(), info())
+                                 ? impl_.gather(*of.state(), info())
                                  : detail::share(of.state()->all());
     detail::FutureState* const given = values.state();
     const runtime::FutureReduction reduction{values, result, &op};
+    runtime::CallIdentity call{runtime::CallKind::reduce, where, {&op}};
+    if (is_spread) call.parts.emplace_back(std::uint64_t{1});
     impl_.traces.make(
-        {runtime::CallKind::reduce, where, {&op}}, {&given, 1}, {},
+        call, {&given, 1}, {},
         [&](runtime::ReplayCursor& replay) {
-          replay.take_reduction({&given, 1}, reduction);
+          if (is_spread)
+            replay.take_exchanges(impl_.replicated->reduce(values, op, result, info(), impl_.calls),
+                                  *given);
+          else replay.take_reduction({&given, 1}, reduction);
         },
         [&] {
-          if (is_spread) return impl_.replicated->reduce(values, op, result, info());
+          if (is_spread)
+            return impl_.replicated->issue(
+                impl_.replicated->reduce(values, op, result, info(), impl_.calls - 1), *given,
+                impl_.calls - 1);
           exec::Node& node = impl_.scope.allocate(sizeof reduction);
           ::new (node.payload()) runtime::FutureReduction(reduction);
           analysis::Origin origin{impl_.calls - 1};

@@ -228,8 +228,7 @@ void Context::fill_future(const AnyRegion& region, const AnyField& field, const 
     future->future = value;
     if (impl_.replicated != nullptr && value.state()->context() == impl_.identity) {
       if (impl_.call_log != nullptr) impl_.call_log->add(value.state()->call);
-      future->future =
-          impl_.replicated->gather(*value.state(), impl_.analysis.info_for("fill", where));
+      future->future = impl_.gather(*value.state(), impl_.analysis.info_for("fill", where));
     }
     issue_fill(impl_, region, field, future, where, who);
   });

@@ -56,10 +56,9 @@ std::string of_rank(const std::string& path, net::Rank rank) {
   return own;
 }
 
-/// On several shards nothing is traced yet. Reports come from rank 0, or from all.
+/// Reports come from rank 0, or from all.
 Options for_world(Options options, const World& world) {
   if (world.mailbox == nullptr) return options;
-  options.tracing = false;
   const net::Rank rank = world.mailbox->rank();
   const bool silent = rank != 0 && options.output == Options::Output::first && !options.dry;
   if (silent) options.stats = false;

@@ -38,6 +38,14 @@ class Joiner {
         made_->edges.push_back({edge.from + operation_, edge.to + operation_});
     add_once(made_->fields, recording.fields);
     add_once(made_->trees, recording.trees);
+    for (const OnShards& each : recording.on_shards)
+      if (each.step < part.steps && std::ranges::find(made_->on_shards, each.field,
+                                                      &OnShards::field) == made_->on_shards.end())
+        made_->on_shards.push_back({each.field, each.found, each.step + step_});
+    for (const OnShardsAfter& each : recording.on_shards_after)
+      if (each.step < part.steps)
+        made_->on_shards_after.push_back(
+            {each.step + step_, each.field, each.ended, each.after, each.used});
   }
 
   std::unique_ptr<Recording> finish() {

@@ -125,6 +125,16 @@ bool leaves_as_found(const Recording& recording, const Outcome& outcome) {
   }
 }
 
+bool leaves_shards_as_found(const Recording& recording) {
+  return std::ranges::all_of(recording.on_shards, [&](const OnShards& each) {
+    const auto& after = recording.on_shards_after;
+    const auto last = std::find_if(after.rbegin(), after.rend(), [&](const OnShardsAfter& change) {
+      return change.field == each.field;
+    });
+    return last == after.rend() || last->after == each.found;
+  });
+}
+
 }  // namespace
 
 void find_chain_edges(Recording& recording) {
@@ -141,7 +151,7 @@ void find_chain_edges(Recording& recording) {
   };
   recording.idempotent = std::ranges::none_of(recording.own, is_left) &&
                          std::ranges::none_of(recording.entry_uses, goes_on) &&
-                         leaves_as_found(recording, outcome);
+                         leaves_as_found(recording, outcome) && leaves_shards_as_found(recording);
   if (recording.idempotent) find_carried(recording, outcome);
 }
 

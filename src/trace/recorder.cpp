@@ -40,6 +40,7 @@ Recorder::~Recorder() {
 }
 
 void Recorder::step(std::uint32_t arguments) {
+  for (analysis::FieldState* field : std::exchange(on_shards_, {})) note_used(*field);
   argument_rows_.emplace_back(arguments_.size(), arguments);
   made_.steps.push_back(
       {static_cast<Index>(made_.operations.size()), static_cast<Index>(made_.effects.size())});
@@ -127,9 +128,29 @@ void Recorder::gives_up(analysis::Instance& instance) {
   untraceable("storage was given up");
 }
 
+void Recorder::shared(analysis::FieldState& field, const std::shared_ptr<const void>& after) {
+  uses(field);
+  if (std::ranges::find(made_.on_shards, &field, &OnShards::field) == made_.on_shards.end())
+    made_.on_shards.push_back({&field, field.on_shards, this_step()});
+  if (after != field.on_shards)
+    made_.on_shards_after.push_back({this_step(), &field, false, after});
+  if (std::ranges::find(on_shards_, &field) == on_shards_.end()) on_shards_.push_back(&field);
+}
+
+void Recorder::note_used(analysis::FieldState& field) {
+  const analysis::UsedExtent* const used = field.used();
+  data::IndexSpaceRef& known = used_[&field];
+  if (used == nullptr) made_.on_shards_after.push_back({this_step(), &field, true, nullptr});
+  else if (used->points() != known)
+    made_.on_shards_after.push_back({this_step(), &field, false, field.on_shards,
+                                     std::make_shared<const analysis::UsedExtent>(*used)});
+  known = used != nullptr ? used->points() : nullptr;
+}
+
 // --- operations ------------------------------------------------------------------------------------
 
 std::optional<Work> Recorder::work_of(exec::Node& node) {
+  if (next_) return *std::exchange(next_, std::nullopt);
   switch (node.kind) {
     case exec::NodeKind::copy: return node.payload_as<analysis::CopyPayload>();
     case exec::NodeKind::fill: {
@@ -185,6 +206,9 @@ void Recorder::operation(const exec::Node& node, std::span<const exec::NodeRef> 
 /// A call in the middle of which something went wrong is no part of the recording. Whether there was one.
 bool Recorder::take_back_unfinished() {
   const Step end = made_.steps.back();
+  std::erase_if(made_.on_shards, [&](const OnShards& each) { return each.step >= this_step(); });
+  std::erase_if(made_.on_shards_after,
+                [&](const OnShardsAfter& each) { return each.step >= this_step(); });
   if (made_.operations.size() == end.operations && made_.effects.size() == end.effects)
     return false;
   made_.operations.resize(end.operations);

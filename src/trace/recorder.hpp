@@ -54,6 +54,9 @@ class Recorder final : public analysis::StateLog {
   void made(analysis::Instance& instance, bool shortage) override;
   void ends(analysis::FieldState& field) override;
   void gives_up(analysis::Instance& instance) override;
+  void shared(analysis::FieldState& field, const std::shared_ptr<const void>& after) override;
+  void message(analysis::MessagePayload payload) override { next_ = std::move(payload); }
+  void exchange(analysis::ExchangePayload payload) override { next_ = payload; }
   void origin(const exec::Node& operation, const analysis::Origin& origin) override;
   void operation(const exec::Node& operation, std::span<const exec::NodeRef> predecessors) override;
   void untraceable(const char* what) override;
@@ -87,6 +90,7 @@ class Recorder final : public analysis::StateLog {
   bool take_back_unfinished();
   void find_parts(Index place, std::size_t effect, std::vector<Index>& parts) const;
   void place_again();
+  void note_used(analysis::FieldState& field);
   void choose_names();
   void place_arguments();
 
@@ -102,6 +106,10 @@ class Recorder final : public analysis::StateLog {
   std::vector<analysis::Instance*> arguments_;
   /// By step: where its tasks' arguments end there, and how many each has.
   std::vector<std::pair<std::size_t, std::uint32_t>> argument_rows_;
+  std::optional<Work> next_;  ///< of the next operation
+  /// The fields that the call goes by on all shards; and of each field of the recording what is known to be used.
+  std::vector<analysis::FieldState*> on_shards_;
+  std::unordered_map<const analysis::FieldState*, data::IndexSpaceRef> used_;
   const char* fault_ = nullptr;
 };
 

@@ -26,6 +26,8 @@ void describe_work(const Operation& operation, analysis::LoggedOperation& logged
     describe(fill->target, fill->target, fill->points);
   else if (const auto* fold = operation.work_as<Fold>())
     describe(fold->payload.target, fold->payload.target, fold->payload.points);
+  else if (const auto* message = operation.work_as<analysis::MessagePayload>())
+    describe(message->instance, message->instance, message->points);
 }
 
 bool Recording::stale() const {
@@ -54,7 +56,8 @@ bool Recording::finds(const FieldUsed& used) const {
 }
 
 bool Recording::holds() const {
-  return std::ranges::all_of(fields, [this](const FieldUsed& used) { return finds(used); }) &&
+  return std::ranges::all_of(on_shards, &OnShards::holds) &&
+         std::ranges::all_of(fields, [this](const FieldUsed& used) { return finds(used); }) &&
          std::ranges::all_of(places, &Place::holds);
 }
 
@@ -71,7 +74,7 @@ std::size_t Recording::bytes() const {
   const auto of = [](const auto& all) { return all.capacity() * sizeof(all[0]); };
   std::size_t sum = sizeof *this + of(steps) + of(operations) + of(edges) + of(carried) +
                     of(effects) + of(places) + of(entry_uses) + of(fields) + of(trees) + of(own) +
-                    of(per_replay_arguments);
+                    of(per_replay_arguments) + of(on_shards) + of(on_shards_after);
   for (const PerReplayInstance& each : own) sum += sizeof *each.placeholder + of(each.users);
   for (const Operation& operation : operations)
     if (operation.work) sum += sizeof(Work);

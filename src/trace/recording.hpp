@@ -24,7 +24,10 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/extent.hpp"
+#include "analysis/field_state.hpp"
 #include "analysis/logs.hpp"
+#include "analysis/message.hpp"
 #include "analysis/movement.hpp"
 #include "base/boxed.hpp"
 #include "data/region_tree.hpp"
@@ -101,8 +104,10 @@ struct Fold {
   Index reducer = 0;
 };
 
-/// What a copy, a fill or a fold works on. Of tasks and reductions of their values the runtime knows it.
-using Work = std::variant<analysis::CopyPayload, Fill, Fold>;
+/// What a copy, a fill, a fold, a message or an exchange works on. Of tasks and reductions of their values the runtime
+/// knows it.
+using Work = std::variant<analysis::CopyPayload, Fill, Fold, analysis::MessagePayload,
+                          analysis::ExchangePayload>;
 /// Puts name(instance) in the place of each instance that it names.
 template <class Name>
 void rename_instances(Work& work, Name name) {
@@ -113,6 +118,8 @@ void rename_instances(Work& work, Name name) {
     fill->target = name(fill->target);
   } else if (auto* fold = std::get_if<Fold>(&work)) {
     fold->payload.target = name(fold->payload.target);
+  } else if (auto* message = std::get_if<analysis::MessagePayload>(&work)) {
+    message->instance = name(message->instance);
   }
 }
 
@@ -132,7 +139,7 @@ struct Operation {
   }
 };
 
-/// Completes the log entry of a copy, a fill or a fold.
+/// Completes the log entry of a copy, a fill, a fold or a message.
 void describe_work(const Operation& operation, analysis::LoggedOperation& logged);
 
 /// An operation that uses an instance at a place before the trace has written it: it has predecessors from before the
@@ -177,6 +184,25 @@ struct FieldUsed {
   friend bool operator==(const FieldUsed&, const FieldUsed&) = default;
 };
 
+/// A field of which the trace goes by who has which data on all shards, and how that has to be found: a precondition.
+struct OnShards {
+  analysis::FieldState* field = nullptr;
+  std::shared_ptr<const void> found;  ///< FieldState::on_shards
+  Index step = 0;                     ///< the first that goes by it
+
+  [[nodiscard]] bool holds() const { return field->on_shards == found; }
+};
+
+/// After this step it is so.
+struct OnShardsAfter {
+  Index step = 0;
+  analysis::FieldState* field = nullptr;
+  bool ended = false;                 ///< with its region
+  std::shared_ptr<const void> after;  ///< FieldState::on_shards
+  /// What is used of it here, if that has changed: a region that a replay makes begins without.
+  std::shared_ptr<const analysis::UsedExtent> used{};
+};
+
 struct Recording {
   std::vector<Step> steps;
   std::vector<Operation> operations;
@@ -186,6 +212,8 @@ struct Recording {
   std::vector<EntryUse> entry_uses;  ///< by operation
   std::vector<FieldUsed> fields;
   std::vector<data::UsedTree> trees;
+  std::vector<OnShards> on_shards;
+  std::vector<OnShardsAfter> on_shards_after;  ///< by step
   /// Into the next replay, by target; idempotent recordings only.
   std::vector<RecordedEdge> carried;
   std::vector<PerReplayInstance> own;                   ///< in the order of their making

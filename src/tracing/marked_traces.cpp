@@ -142,6 +142,9 @@ void MarkedTraces::judge(Required& required, const Trace& trace, Where begun, Wh
                      to_string(required.where) + " asks; " + std::to_string(analysed) +
                      (analysed == 1 ? " call was" : " calls were") + " analysed";
   for (const Reason& reason : execution.reasons) text += "; " + reason.text;
+  // Of several shards one alone may have analysed it.
+  if (Replicated* const replicated = selector_.context().replicated.get())
+    replicated->end_run(std::make_exception_ptr(UsageError(text)));
   throw UsageError(text);
 }
 

@@ -24,6 +24,8 @@ void RecordingSession::add(LaunchPlan& plan, const LaunchRequest& request) {
   call->work = plan.work();
   call->has_values = request.value_ops != nullptr;
   call->makers = makers(request.futures);
+  if (context_.replicated != nullptr && request.domain == nullptr)
+    call->runs_at = context_.replicated->runs_at();
   call->wants_result = request.wants_future && request.task->result().size != 0;
   for (const PlannedArgument& argument : plan.own.arguments) recorder_->uses(*argument.field);
   for (const data::UsedTree& used : plan.trees) recorder_->uses(used);
@@ -47,6 +49,7 @@ void RecordingSession::add(const TracedCall& made, std::uint64_t token,
   call->token = call->mapped_token = token;
   call->makers = makers(made.futures);
   call->wants_result = made.makes_future;
+  call->is_part = made.is_part;
   recorder_->step(0);
   work_ += call->work;
   calls_.push_back(std::move(call));

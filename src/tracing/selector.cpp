@@ -277,11 +277,16 @@ void Selector::make_way(const LaunchPlan& plan) {
 bool Selector::passes_by(const LaunchPlan& plan) const {
   if (!cursor_.is_whole()) return false;
   const std::vector<trace::FieldUsed>& fields = cursor_.trace().recording().fields;
+  const auto is_others = [&fields](const analysis::FieldState* field) {
+    return std::ranges::find(fields, field, &trace::FieldUsed::field) == fields.end();
+  };
+  if (plan.points.replicated != nullptr &&
+      !std::ranges::all_of(plan.points.replicated->fields_used(), is_others))
+    return false;
   const analysis::FieldState* last = nullptr;
   return std::ranges::all_of(plan.own.arguments, [&](const PlannedArgument& argument) {
-    if (!argument.chosen()) return false;
-    if (argument.field == std::exchange(last, argument.field)) return true;
-    return std::ranges::find(fields, argument.field, &trace::FieldUsed::field) == fields.end();
+    return argument.chosen() &&
+           (argument.field == std::exchange(last, argument.field) || is_others(argument.field));
   });
 }
 

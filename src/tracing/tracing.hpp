@@ -111,25 +111,29 @@ class Tracing final : public DeferredState {
 
   /// Makes a call that a trace may hold, and that is no launch. Either take(cursor) gives a replay what only this call
   /// has, or analyse() analyses it, and it is recorded if there is a recording. It names the states of these fields.
+  /// `part_of`: the number of the call that it is a part of.
   template <class Take, class Analyse>
   void make(const CallIdentity& call, std::span<detail::FutureState* const> futures,
-            std::initializer_list<analysis::FieldState*> fields, Take take, Analyse analyse) {
+            std::initializer_list<analysis::FieldState*> fields, Take take, Analyse analyse,
+            std::optional<std::uint64_t> part_of = std::nullopt) {
     std::vector<std::uint64_t> key;
     std::optional<Ticket> ticket;
     if (is_on()) {
       key = call.key(context_.forest);
-      ticket = offer(
-          {key, call.name(), call.where, nullptr, futures, false, call.kind == CallKind::reduce});
+      ticket = offer({key, call.name(), call.where, nullptr, futures, false,
+                      call.kind == CallKind::reduce || call.kind == CallKind::send_to_all,
+                      part_of.has_value()});
       if (ticket->replayed) {
         take(*cursor_);
-        return cursor_->issue_step();
+        return cursor_->issue_step(part_of);
       }
-      parts_->selector.catch_up();
+      // A part of another call does not look at the state: it makes operations that no data comes after.
+      if (!part_of) parts_->selector.catch_up();
     }
     const ShownAnalysis shown{context_.runtime.listener(Events::times), context_.runtime.executor(),
                               call.name(), call.where};
     const std::uint64_t token = call.token();
-    context_.note_call(token, call.name());
+    if (!part_of) context_.note_call(token, call.name());
     if (!ticket) return analyse();
     analysing(*ticket, token, 1);
     attempt(analyse, "a call failed");
@@ -160,6 +164,9 @@ class Tracing final : public DeferredState {
 
   void settle() override {
     if (is_on()) parts_->selector.settle();
+  }
+  void settle_on_shards() override {
+    if (is_on()) cursor_->catch_up_on_shards();
   }
   void untraceable(const char* what) override {
     if (is_on()) parts_->selector.untraceable(what);

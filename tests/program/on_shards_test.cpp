@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -26,6 +28,7 @@
 #include "refrain/refrain.hpp"
 #include "replication/wire.hpp"
 #include "runtime/runtime_impl.hpp"
+#include "support/autotrace_settings.hpp"
 #include "support/generate.hpp"
 #include "support/judge.hpp"
 #include "support/judge_union.hpp"
@@ -49,6 +52,20 @@ exec::ExecutorOptions executor_options(std::uint64_t seed) {
   return options;
 }
 
+/// Whether the replays of a run leave out the edges that others imply.
+bool leaves_out_edges(std::uint64_t seed) { return mix(seed, 10) % 2 == 0; }
+
+/// How a shard traces: in a third of all runs each shard otherwise, as nothing may depend on it.
+void set_tracing(Options& options, std::uint64_t seed, shard::ShardId shard) {
+  const std::uint64_t coin = mix(seed, 11) % 3 == 0 ? mix(seed, 100 + shard) : seed;
+  options.tracing = mix(coin, 12) % 4 != 0;
+  options.autotrace = mix(coin, 13) % 2 == 0;
+  options.autotrace_min_length = 1 + mix(coin, 14) % 4;
+  options.autotrace_sample = 2 + mix(coin, 15) % 5;
+  options.autotrace_history = 20 + mix(coin, 16) % 80;
+  options.trace_optimize = leaves_out_edges(seed);
+}
+
 /// Shards of one program, each an actor of one seeded executor.
 class Shards {
  public:
@@ -66,8 +83,9 @@ class Shards {
             [this](const net::Message& message) { note(message.header()); }),
         shards_(shards) {}
 
-  /// Calls program(runtime, shard) on each.
-  void run(const std::function<void(Runtime&, shard::ShardId)>& program) {
+  /// Calls program(runtime, shard) on each. `set`: its options, where they are not as the seed says.
+  void run(const std::function<void(Runtime&, shard::ShardId)>& program,
+           const std::function<void(Options&, shard::ShardId)>& set = nullptr) {
     std::vector<std::function<void()>> programs;
     for (shard::ShardId shard = 0; shard < shards_; ++shard)
       programs.emplace_back([&, shard] {
@@ -75,6 +93,8 @@ class Shards {
         options.machine = kMachine;
         if (mix(seed_, 7) % 3 == 0) options.window = 2;
         options.check_determinism = mix(seed_, 8) % 40;
+        set_tracing(options, seed_, shard);
+        if (set) set(options, shard);
         std::unique_ptr<net::Transport> end = network_.open(shard);
         if (wrap_) end = wrap_(std::move(end));
         Runtime runtime(std::make_shared<runtime::RuntimeImpl>(
@@ -157,49 +177,68 @@ std::string judge_shards(const Program& program, std::uint64_t seed,
     const std::string wrong = judge_share(program, rule, shares.back(), logs[shard]);
     if (!wrong.empty()) return fmt::format("shard {}: {}", shard, wrong);
   }
+  // The union is judged by edges, point by point: those that are left out lead elsewhere.
+  if (leaves_out_edges(seed)) return {};
   return judge_union(program, shares, programs, counts);
 }
 
-TEST(OnShards, RandomProgramsAreWhatTheInterpreterSays) {
-  std::size_t messages = 0;
-  UnionCounts counts;
-  for (TestBudget budget(600, 30); budget.more() && !HasFailure(); budget.next()) {
-    const std::uint64_t seed = budget.seed();
-    std::vector<Observation> expected;
-    const Program program = resolve(generate(seed), &expected);
-    const auto count = static_cast<shard::ShardId>(1 + mix(seed, 5) % 9);
-    Shards shards(count, seed);
-    std::vector<GraphRecorder> logs(count);
-    const bool logged = mix(seed, 9) % 4 != 0;  // without a log the analysis takes shorter ways
-    shards.run([&](Runtime& runtime, shard::ShardId shard) {
-      const MappingRule rule(runtime.machine(), MappingRule::Style::spread, seed);
-      runtime.set_mapper(rule.mapper(seed % 3 == 0));
-      if (logged) runtime.impl().listeners().add(logs[shard], {runtime::Events::graph});
-      EXPECT_EQ(compare(program, expected, execute(runtime, program)), "")
-          << "seed " << seed << ", shard " << shard << " of " << count;
-    });
-    NaiveTraffic traffic(program, static_cast<int>(count),
-                         [seed](const std::string& task, const data::IndexSpaceRef& domain) {
-                           return some_sharding(task, domain, seed);
-                         });
-    NaiveMessages naive = traffic.messages();
-    NaiveMessages sent = shards.messages();
-    for (const auto& [pair, all] : sent) messages += all.size();
-    if (has_failures(program)) {
-      naive = without_bytes(std::move(naive));
-      sent = without_bytes(std::move(sent));
-    }
-    EXPECT_EQ(to_text(sent), to_text(naive)) << "seed " << seed << ", " << count << " shards";
-    if (!logged) continue;
-    EXPECT_EQ(judge_shards(program, seed, traffic.steps(), logs, counts), "")
-        << "seed " << seed << ", " << count << " shards";
+/// What random programs come to.
+struct Sums {
+  std::size_t messages = 0, replayed = 0;
+  UnionCounts counts{};
+};
+
+/// Runs the program of a seed, and judges it.
+void try_program(std::uint64_t seed, Sums& sums) {
+  std::vector<Observation> expected;
+  const Program program = resolve(generate(seed), &expected);
+  const auto count = static_cast<shard::ShardId>(1 + mix(seed, 5) % 9);
+  Shards shards(count, seed);
+  std::vector<GraphRecorder> logs(count);
+  const bool logged = mix(seed, 9) % 4 != 0;  // without a log the analysis takes shorter ways
+  shards.run([&](Runtime& runtime, shard::ShardId shard) {
+    const MappingRule rule(runtime.machine(), MappingRule::Style::spread, seed);
+    runtime.set_mapper(rule.mapper(seed % 3 == 0));
+    if (logged) runtime.impl().listeners().add(logs[shard], {runtime::Events::graph});
+    EXPECT_EQ(compare(program, expected, execute(runtime, program)), "")
+        << "seed " << seed << ", shard " << shard << " of " << count;
+    if (count > 1) sums.replayed += runtime.counters().replayed_tasks;
+  });
+  NaiveTraffic traffic(program, static_cast<int>(count),
+                       [seed](const std::string& task, const data::IndexSpaceRef& domain) {
+                         return some_sharding(task, domain, seed);
+                       });
+  NaiveMessages naive = traffic.messages();
+  NaiveMessages sent = shards.messages();
+  for (const auto& [pair, all] : sent) sums.messages += all.size();
+  if (has_failures(program)) {
+    naive = without_bytes(std::move(naive));
+    sent = without_bytes(std::move(sent));
   }
-  EXPECT_GT(messages, 100u);
-  EXPECT_GT(counts.across, 100u);
-  RecordProperty("flows", static_cast<int>(counts.flows));
-  RecordProperty("orders", static_cast<int>(counts.ordered));
-  RecordProperty("orders_across_shards", static_cast<int>(counts.across));
-  RecordProperty("orders_by_sharing_a_message", static_cast<int>(counts.joined));
+  EXPECT_EQ(to_text(sent), to_text(naive)) << "seed " << seed << ", " << count << " shards";
+  if (!logged) return;
+  EXPECT_EQ(judge_shards(program, seed, traffic.steps(), logs, sums.counts), "")
+      << "seed " << seed << ", " << count << " shards";
+}
+
+TEST(OnShards, RandomProgramsAreWhatTheInterpreterSays) {
+  Sums sums;
+  for (TestBudget budget(600, 30); budget.more() && !HasFailure(); budget.next())
+    try_program(budget.seed(), sums);
+  EXPECT_GT(sums.messages, 100u);
+  EXPECT_GT(sums.replayed, 100u);
+  EXPECT_GT(sums.counts.across, 100u);
+  RecordProperty("replayed_tasks", static_cast<int>(sums.replayed));
+  RecordProperty("flows", static_cast<int>(sums.counts.flows));
+  RecordProperty("orders", static_cast<int>(sums.counts.ordered));
+  RecordProperty("orders_across_shards", static_cast<int>(sums.counts.across));
+  RecordProperty("orders_by_sharing_a_message", static_cast<int>(sums.counts.joined));
+}
+
+/// Few programs destroy a region in a replay, and have another one in its place when the replay is left.
+TEST(OnShards, ARegionThatAReplayHasMadeIsUsedAsFarAsItWas) {
+  Sums sums;
+  try_program(28804, sums);
 }
 
 /// As many processors and memories as `ranks` machines like `one` have.
@@ -692,6 +731,177 @@ void exchange(Context& context) {
   }
 }
 
+/// A loop of halos, whose sum is a part of the next step and is asked for.
+constexpr int kRounds = 30;
+void run_loop(Context& context, const Trace* mark, int required_from = kRounds) {
+  static constexpr Field<double> now{"now"}, next{"next"};
+  static const Task relax{"relax", [](Write<double> to, Read<double> from) {
+                            for (auto p : to.domain()) to[p] = from[p - 1] + from[p + 1];
+                          }};
+  static const Task most{"most", [](Read<double> of) {
+                           double found = 0;
+                           for (auto p : of.domain()) found = std::max(found, of[p]);
+                           return found;
+                         }};
+  static const Task scale{"scale", [](ReadWrite<double> all, double by) {
+                            for (auto p : all.domain()) all[p] /= by;
+                          }};
+  const auto cells = context.region(Rect1{0, 63}, now, next);
+  const auto blocks = context.blocks(cells, 8);
+  const auto inner = context.interior(blocks, 1);
+  const auto halo = context.halo(blocks, 1);
+  context.fill(cells, now, 1.0);
+  context.fill(cells, next, 1.0);
+  for (int round = 0; round < kRounds; ++round) {
+    if (round == required_from) context.require_replay(*mark);
+    if (mark != nullptr) context.begin_trace(*mark);
+    context.launch(relax, 8, inner[next], halo[now]);
+    context.launch(relax, 8, inner[now], halo[next]);
+    const auto found = context.reduce(context.launch(most, 8, inner[now]), Max{});
+    context.launch(scale, 8, inner[now], found);
+    if (mark != nullptr) context.end_trace(*mark);
+    EXPECT_EQ(found.get(), 4);
+  }
+}
+
+/// Messages, reductions and the sending of their results are operations of the recording.
+TEST(OnShards, ALoopIsReplayedWithAllThatItSends) {
+  for (const bool is_marked : {true, false}) {
+    std::string sent;
+    for (const bool is_traced : {false, true}) {
+      Shards shards(3, 20);
+      const Trace rounds{"rounds"};
+      shards.run(
+          [&](Runtime& runtime, shard::ShardId /*shard*/) {
+            runtime.run([&](Context& context) {
+              run_loop(context, is_marked ? &rounds : nullptr,
+                       is_traced && is_marked ? 3 : kRounds);
+            });
+            const Counters counters = runtime.counters();
+            const std::uint64_t least = is_traced ? counters.tasks * 3 / 5 : 0;
+            EXPECT_GE(counters.replayed_tasks, least);
+          },
+          [&](Options& options, shard::ShardId /*shard*/) {
+            options = eager(options);
+            options.tracing = is_traced;
+            options.autotrace = !is_marked;
+          });
+      const std::string now = to_text(shards.messages());
+      if (is_traced) { EXPECT_EQ(now, sent); }
+      sent = now;
+    }
+  }
+}
+
+/// Tasks called "first" and "second" run on the shard of that name, all of them.
+class ByName final : public Mapper {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "by name"; }
+  void map(const MappingInput& /*input*/, MappingOutput& /*output*/) override {}
+  Sharding sharding(const ShardingInput& launch) override {
+    return Sharding::function(
+        "by name",
+        [](const Point<3>& /*point*/, const Rect<3>& /*bounds*/, ShardId /*shards*/,
+           std::uint64_t key) { return static_cast<ShardId>(key); },
+        launch.task == "second" ? 1 : 0);
+  }
+};
+
+/// Two shards that trace what is marked, with such a mapper.
+void run_by_name(const std::function<void(Runtime&, Context&)>& program) {
+  Shards(2, 20).run(
+      [&](Runtime& runtime, shard::ShardId /*shard*/) {
+        runtime.set_mapper(std::make_unique<ByName>());
+        runtime.run([&](Context& context) { program(runtime, context); });
+      },
+      [](Options& options, shard::ShardId /*shard*/) {
+        options.tracing = true;
+        options.autotrace = false;
+      });
+}
+
+constexpr Field<double> kFrom{"from"}, kTo{"to"};
+const Task first{"first", [](Write<double> to, double value) {
+                   for (auto p : to.domain()) to[p] = value;
+                 }};
+const Task second{"second", [](Write<double> to, double value) {
+                    for (auto p : to.domain()) to[p] = value;
+                  }};
+
+/// What a shard has of its source, it may have been the owner of once.
+TEST(OnShards, AReplayedCopyIsMadeByTheOwnersOfItsSource) {
+  run_by_name([](Runtime& /*runtime*/, Context& context) {
+    const Trace copy{"copy"};
+    const auto cells = context.region(Rect1{0, 7}, kFrom, kTo);
+    const auto blocks = context.blocks(cells, 2);
+    for (int round = 0; round < 12; ++round) {
+      const double value = round;
+      if (round % 6 < 3) context.launch(first, 2, blocks[kFrom], value);
+      else context.launch(second, 2, blocks[kFrom], value);
+      context.trace(copy, [&] { context.copy(cells[kFrom], cells[kTo]); });
+      EXPECT_EQ(context.access<Read>(cells[kTo])[7], round);
+    }
+  });
+}
+
+/// Values that have been asked for are on all shards, and reduced by each.
+TEST(OnShards, AReplayedReductionIsThatOfValuesThatAreAsSpread) {
+  run_by_name([](Runtime& /*runtime*/, Context& context) {
+    const Trace sum{"sum"};
+    const Task rank{"rank", [](Point1 point) { return static_cast<int>(point[0]); }};
+    for (int round = 0; round < 12; ++round) {
+      const auto values = context.launch(rank, 5);
+      if (round % 6 < 3) { EXPECT_EQ(values.get(4), 4); }
+      Future<int> result;
+      context.trace(sum, [&] { result = context.reduce(values, Sum{}); });
+      EXPECT_EQ(result.get(), 10);
+    }
+  });
+}
+
+/// Where a single launch runs follows from who has its data, which changes twice in a round.
+TEST(OnShards, SingleLaunchesAreReplayedWhereTheDataIs) {
+  run_by_name([](Runtime& runtime, Context& context) {
+    constexpr int kTimes = 20;
+    const Trace rounds{"rounds"};
+    const Task look{"look", [](Read<double> from) { return from[7]; }};
+    const auto cells = context.region(Rect1{0, 7}, kFrom, kTo);
+    const auto blocks = context.blocks(cells, 2);
+    context.launch(second, 2, blocks[kFrom], -1.0);
+    for (int round = 0; round < kTimes; ++round) {
+      Future<double> before, between;
+      context.trace(rounds, [&] {
+        context.launch(first, 2, blocks[kTo], 0.0);  // nothing is asked about it
+        before = context.launch(look, cells[kFrom]);
+        context.launch(first, 2, blocks[kFrom], 2.0 * round);
+        between = context.launch(look, cells[kFrom]);
+        context.launch(second, 2, blocks[kFrom], 2.0 * round + 1);
+      });
+      EXPECT_EQ(before.get(), 2 * round - 1);
+      EXPECT_EQ(between.get(), 2 * round);
+    }
+    EXPECT_GE(runtime.counters().replays, kTimes - 5u);
+  });
+}
+
+/// Storage may grow on some shards only: then the others replay.
+TEST(OnShardsDeathTest, AReplayThatIsRequiredWhileStorageGrows) {
+  const auto run = [] {
+    const Trace rounds{"rounds"};
+    Shards(2, 20).run(
+        [&](Runtime& runtime, shard::ShardId /*shard*/) {
+          runtime.run([&](Context& context) { run_loop(context, &rounds, 0); });
+        },
+        [](Options& options, shard::ShardId /*shard*/) {
+          options.tracing = true;
+          options.autotrace = false;
+        });
+  };
+  EXPECT_DEATH(run(),
+               "refrain: rank [01] has met an error that others may not have, so the run "
+               "ends: end_trace\\('rounds'\\) at .*was not replayed as require_replay");
+}
+
 /// What one shard alone has no memory for ends the run, which says what it was.
 TEST(OnShardsDeathTest, NoMemoryForAMessageEndsTheRun) {
   using For = ShortOfMemory::For;
@@ -717,6 +927,89 @@ TEST(OnShardsDeathTest, NoMemoryForAMessageEndsTheRun) {
   }
 }
 
+/// Holds back what a rank is sent for its n-th launch until that many tasks have run there. `first`: the number of the call
+/// that is launch 1.
+class HeldBack final : public net::Transport {
+ public:
+  HeldBack(std::unique_ptr<net::Transport> inner, const std::atomic<int>& ran, int from, bool& late)
+      : inner_(std::move(inner)), ran_(ran), from_(from), late_(late) {}
+
+  [[nodiscard]] net::Rank rank() const override { return inner_->rank(); }
+  [[nodiscard]] net::Rank ranks() const override { return inner_->ranks(); }
+  void send(net::Message message) override { inner_->send(std::move(message)); }
+  [[nodiscard]] bool may_come() const override { return held_.has_value() || inner_->may_come(); }
+  [[noreturn]] void abort(const std::string& text) noexcept override {
+    inner_->abort(text);
+    std::abort();  // g++ 12 does not believe it
+  }
+  std::optional<net::Message> poll() override {
+    if (!held_) held_ = inner_->poll();
+    if (!held_ || (is_too_early(held_->header()) && ++polls_ < kMostPolls)) return std::nullopt;
+    late_ = late_ || polls_ == kMostPolls;
+    polls_ = 0;
+    return std::exchange(held_, std::nullopt);
+  }
+
+ private:
+  static constexpr int kMostPolls = 2000;
+  bool is_too_early(const net::Header& header) {
+    if (header.kind != number_of(replication::MessageKind::values)) return false;
+    if (first_ == 0) first_ = header.call - 1;  // launch 0 is sent nothing
+    const auto launch = static_cast<int>(header.call - first_);
+    return launch > from_ && ran_ < launch + 1;
+  }
+
+  const std::unique_ptr<net::Transport> inner_;
+  const std::atomic<int>& ran_;
+  const int from_;
+  bool& late_;
+  std::optional<net::Message> held_;
+  std::uint64_t first_ = 0;
+  int polls_ = 0;
+};
+
+/// On one thread, too: a rank runs what needs nothing from others before it waits for them.
+TEST(OnShardsWithThreads, WhatNeedsNoMessageRunsBeforeOneIsAwaited) {
+  static constexpr Field<double> now{"now"}, next{"next"};
+  static constexpr int kRounds = 40;
+  std::atomic<int> ran{0};  // tasks of the first shard that have no neighbour on the other
+  const Task relax{"relax", [&ran](Point1 piece, Write<double> to, Read<double> from) {
+                     for (auto p : to.domain()) to[p] = from[p - 1] + from[p + 1];
+                     if (piece == 0) ++ran;
+                   }};
+  const net::InProcess network(2, [](std::size_t) { return std::size_t{0}; });
+  const auto slots = detail::TaskSlots::beside_process();
+  bool late = false;
+  std::vector<std::thread> shards;
+  for (shard::ShardId shard = 0; shard < 2; ++shard)
+    shards.emplace_back([&, shard] {
+      Options options;
+      options.workers = 0;
+      options.autotrace = false;
+      std::unique_ptr<net::Transport> end = network.open(shard);
+      if (shard == 0)
+        end = std::make_unique<HeldBack>(std::move(end), ran, kRounds, late);  // the second half
+      runtime::World world{nullptr, slots, std::make_shared<net::Mailbox>(std::move(end))};
+      Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
+      runtime.run([&](Context& context) {
+        const Trace rounds{"rounds"};
+        const auto cells = context.region(Rect1{0, 63}, now, next);
+        const auto blocks = context.blocks(cells, 4);
+        const auto inner = context.interior(blocks, 1), halo = context.halo(blocks, 1);
+        context.fill(cells, now, 0.0);
+        context.fill(cells, next, 0.0);
+        for (int round = 0; round < kRounds; ++round)
+          context.trace(rounds, [&] {
+            context.launch(relax, 4, inner[next], halo[now]);
+            context.launch(relax, 4, inner[now], halo[next]);
+          });
+      });
+    });
+  for (std::thread& each : shards) each.join();
+  EXPECT_FALSE(late);
+  EXPECT_EQ(ran, 2 * kRounds);
+}
+
 /// Random programs, each shard on a thread of its own, with workers: for ThreadSanitizer.
 TEST(OnShardsWithThreads, RandomProgramsAreWhatTheInterpreterSays) {
   for (TestBudget budget(60, 10); budget.more() && !HasFailure(); budget.next()) {
@@ -734,6 +1027,7 @@ TEST(OnShardsWithThreads, RandomProgramsAreWhatTheInterpreterSays) {
         options.machine = kMachine;
         options.workers = static_cast<int>(mix(seed, 6) % 3);
         options.check_determinism = mix(seed, 8) % 40;
+        set_tracing(options, seed, shard);
         runtime::World world{nullptr, slots, std::make_shared<net::Mailbox>(network.open(shard))};
         Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
         const MappingRule rule(runtime.machine(), MappingRule::Style::spread, seed);
