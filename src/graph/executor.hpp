@@ -57,7 +57,8 @@ class Outside {
 
 /// The completion of an operation whose run has ended, or is about to, while its work goes on elsewhere: on a device,
 /// in another process. The holder calls `complete` or `fail` once, from any thread; after that it touches neither the
-/// executor nor the node. What it wrote before is visible to the operation's successors.
+/// executor nor the node. What it wrote before is visible to the operation's successors. That of an operation of a replay
+/// without a node is used by the thread that asks Outside.
 class LaterCompletion {
  public:
   LaterCompletion(Node& node, Executor& executor) : node_(&node), executor_(&executor) {}
@@ -233,7 +234,7 @@ class Executor {
   virtual void issue_to_lanes(Lanes& /*lanes*/, std::uint32_t /*count*/, bool /*left*/) {}
   /// Owner, or a thread that runs a node: one of those that hold a replayed operation back does so no more.
   virtual void lower(LiveNode& live) = 0;
-  /// The same threads: the operation is done.
+  /// The same threads, and the one that polls: the operation is done. In order the owner, who awaits it, is told so.
   virtual void complete_replayed(LiveNode& live) = 0;
 
  protected:

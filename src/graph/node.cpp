@@ -45,12 +45,8 @@ void LaterCompletion::end(ManualState as) noexcept {
 void LaterCompletion::complete() noexcept { end(ManualState::ended); }
 
 void LaterCompletion::fail(const std::exception_ptr& error) noexcept {
-  if (live_ != nullptr) {
-    const FailureRef failure = exec::fail(Replay::of(*live_), live_->index, error);
-    if (ScopeUser* user = Replay::of(*live_).scope.user) user->failed_here(*failure);
-  } else {
-    exec::fail(*node_, error);
-  }
+  if (live_ != nullptr) exec::fail(Replay::of(*live_), live_->index, error);
+  else exec::fail(*node_, error);
   end(ManualState::failed);
 }
 

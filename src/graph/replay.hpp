@@ -2,7 +2,7 @@
 // One replay of a template in flight: a *slot* with a count of unfinished predecessors per operation.
 //
 // This is the protocol of replays that go through the graph. The two other ways (Way) lower no count. A replay that is run
-// in order stores no `done`, and the owner ends it by setting `sinks_left`. A scheduled one counts its lanes there.
+// in order stores no `done`, but of what it awaits, and the owner ends it by setting `sinks_left`. A scheduled one counts its lanes there.
 //
 // Life of a slot. It is *reserved* when the replay before it begins, since that one's carried edges
 // lower its counts. Its own replay then begins (graph/replays.hpp), is issued by moving the watermark
@@ -72,7 +72,9 @@ struct LiveNode {
   std::atomic<std::int32_t> pending{0};
   std::uint32_t index = 0;             ///< constant
   std::atomic<std::uint32_t> done{0};  ///< number of the last replay that has done it
-  std::uint32_t next_parked = 0;       ///< index + 1; belongs to whoever holds the last count
+  /// index + 1; belongs to whoever holds the last count. While an operation runs that awaits what comes from outside:
+  /// Awaiting, written by the thread that runs it and the one that polls (graph/replay_steps.hpp).
+  std::uint32_t next_parked = 0;
 };
 static_assert(sizeof(LiveNode) == 16);
 
@@ -166,7 +168,7 @@ struct alignas(64) Replay {
   static void operator delete(void* memory, std::uint32_t /*operations*/) { delete_(memory); }
   static void operator delete(void* memory) { delete_(memory); }
 
-  /// Of an operation that is issued, in a replay that is not run in order.
+  /// Of an operation that is issued, in a replay that is not run in order; there of one that is awaited.
   [[nodiscard]] bool is_done(std::uint32_t index) {
     // acquire: partner of the store in complete_any and complete_plain, what it wrote is visible.
     return live()[index].done.load(std::memory_order_acquire) == number;

@@ -121,8 +121,12 @@ template <class Sink>
 }
 
 /// An operation of the replay fails with `error`. `who` is what the text calls it: if not given, operation_name.
+/// It is known by what Template::name_failure says. Without that the scope's user hears (ScopeUser::failed_here).
 FailureRef fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
                 const Failure::Who& who = nullptr) noexcept;
+/// The same under a name that all shards know. The scope's user does not hear of it.
+FailureRef fail(const Replay& replay, std::uint32_t index, const Failure::Origin& origin,
+                const std::exception_ptr& error, const Failure::Who& who = nullptr) noexcept;
 
 /// Runs an operation while there is a failure in the process, or in a replay that is timed.
 void run_unusual(Replay& replay, std::uint32_t index, Execution& execution) noexcept;

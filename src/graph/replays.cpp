@@ -207,7 +207,8 @@ void Replays::issue_in_full(Replay& replay, std::uint32_t count) {
   if (replay.way != Way::in_order) [[unlikely]]
     return replay.way == Way::graph ? issue_in_graph(replay, count) : issue_to_lanes(replay, count);
   if (count == issued_) return;
-  scope_.runs_in_order = true;
+  scope_.runs_in_order =
+      true;  // what throws, a wait for a message that can never come, ends the run
   issued_ = executor_.run_in_order(replay, issued_, count, goes_to_the_end());
   scope_.runs_in_order = false;
   if (issued_ == template_.size()) {
@@ -339,13 +340,15 @@ bool Replays::goes_to_the_end() const {
 
 bool Replays::can_run_in_order(bool carried) {
   if (!template_.one_thread_may_run_it || !executor_.runs_in_order()) return false;
+  // What others send may wait for an access that the program has open here, and ends only after this replay.
+  if (template_.has_awaiting && scope_.window().held() > 0) return false;
   // Everything before has to run first, and nobody else is going to run it: the replays before this one, and before the
   // first replay of a chain the nodes in flight.
   if (!all_complete() || (!carried && scope_.in_flight() > 0))
     executor_.relieve(scope_, Executor::kAllReady);
-  // What awaits messages completes whatever this scope does next, unless an access of the program's is open.
+  // What awaits messages completes whatever this scope does next.
   const auto nothing_is_left = [&] { return all_complete() && (carried || scope_.collect() == 0); };
-  if (template_.has_awaiting && scope_.window().held() == 0 && !nothing_is_left())
+  if (template_.has_awaiting && !nothing_is_left())
     executor_.wait(scope_, nothing_is_left, {}, nullptr);
   return all_complete();
 }
@@ -475,17 +478,22 @@ const boost::circular_buffer<Replay*>& Replays::in_flight() {
 
 FailureRef fail(const Replay& replay, std::uint32_t index, const std::exception_ptr& error,
                 const Failure::Who& who) noexcept {
-  const Template::Operation& operation = replay.recorded.operations[index];
-  const auto usual = [&operation] { return operation_name(operation.info, operation.kind); };
   const std::uint64_t seq = replay.base + index;
-  Scope& scope = replay.scope;
   const auto& name = replay.recorded.name_failure;
   FailureRef failure =
-      Failure::thrown_by(name ? name(replay, index) : Failure::Origin{scope.identity(), seq}, error,
-                         who ? who : Failure::Who(usual));
-  scope.failures().add(seq, failure);
-  if (scope.user != nullptr && !failure->origin().is_known_to_shards())
-    scope.user->failed_here(*failure);
+      fail(replay, index,
+           name ? name(replay, index) : Failure::Origin{replay.scope.identity(), seq}, error, who);
+  if (replay.scope.user != nullptr && !failure->origin().is_known_to_shards())
+    replay.scope.user->failed_here(*failure);
+  return failure;
+}
+
+FailureRef fail(const Replay& replay, std::uint32_t index, const Failure::Origin& origin,
+                const std::exception_ptr& error, const Failure::Who& who) noexcept {
+  const Template::Operation& operation = replay.recorded.operations[index];
+  const auto usual = [&operation] { return operation_name(operation.info, operation.kind); };
+  FailureRef failure = Failure::thrown_by(origin, error, who ? who : Failure::Who(usual));
+  replay.scope.failures().add(replay.base + index, failure);
   return failure;
 }
 

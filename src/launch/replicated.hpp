@@ -40,8 +40,6 @@ struct LaunchPlan;
 class ReplicatedPlan {
  public:
   virtual ~ReplicatedPlan() = default;
-  /// Of all requirements.
-  [[nodiscard]] virtual std::span<analysis::FieldState* const> fields_used() const = 0;
 };
 
 /// The pieces of a partition, each on one shard.

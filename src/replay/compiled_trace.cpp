@@ -129,7 +129,10 @@ struct CompiledTrace::Runs {
         values(replay).work[of(operand).number], std::shared_ptr<analysis::Exchange>()));
     if (execution.failure != nullptr) return;
     made->run({[&] { return exec::complete_later(replay, index, execution); },
-               [&](const std::exception_ptr& error) { return exec::fail(replay, index, error); }});
+               [&](const std::exception_ptr& error) {
+                 const auto name = values(replay).trace->shared_name(replay, index);
+                 return exec::fail(replay, index, name, error);
+               }});
   }
   static void fold(const void* operand, exec::Replay& replay, std::uint32_t index,
                    exec::Execution& execution) {
@@ -356,6 +359,7 @@ void CompiledTrace::lay_out_task(Index index, std::uint32_t rank, exec::Template
 
 std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
   auto values = std::make_unique<ReplayValues>();
+  values->trace = this;
   values->records = std::make_unique<LaunchRecord[]>(own_records_);
   values->step_fills.resize(steps());
   values->work.resize(own_works_);
@@ -433,19 +437,26 @@ void CompiledTrace::number(exec::Replay& replay, Index step, std::uint64_t call)
       mine.work[operands_[i].number] = message->message->next(call);
 }
 
-/// What moves data alone has no name that other shards know.
-exec::Failure::Origin CompiledTrace::failure_origin(const exec::Replay& replay,
-                                                    Index operation) const {
+exec::Failure::Origin CompiledTrace::shared_name(const exec::Replay& replay,
+                                                 Index operation) const {
   const trace::Operation& recorded = recording_->operations[operation];
-  const std::uint64_t scope = context_.identity;
-  if (recorded.kind == exec::NodeKind::copy || recorded.kind == exec::NodeKind::fill)
-    return {scope, replay.base + operation};
   const LaunchPlan* const plan = launches_[recorded.step].shared.plan;
   const bool is_task = recorded.kind == exec::NodeKind::task;
   const std::size_t rank =
       is_task ? plan->own.points[operands_[operation].rank].launch_rank : recorded.rank;
-  return {scope, Runs::values(replay).calls[recorded.step], static_cast<std::uint32_t>(rank),
-          static_cast<std::uint32_t>(recorded.argument + 1)};
+  return {context_.identity, Runs::values(replay).calls[recorded.step],
+          static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(recorded.argument + 1)};
+}
+
+/// Where what only moves data throws, others would wait for it, or have other data: it has no name that they know.
+exec::Failure::Origin CompiledTrace::failure_origin(const exec::Replay& replay,
+                                                    Index operation) const {
+  const trace::Operation& recorded = recording_->operations[operation];
+  const bool moves = recorded.kind == exec::NodeKind::copy ||
+                     recorded.kind == exec::NodeKind::fill ||
+                     recorded.work_as<analysis::ExchangePayload>() != nullptr;
+  if (moves) return {context_.identity, replay.base + operation};
+  return shared_name(replay, operation);
 }
 
 void CompiledTrace::give_found(exec::Replay& replay) {
@@ -474,6 +485,8 @@ CompiledTrace::Uses CompiledTrace::uses(Index steps) const {
   for (Index step = 0; step < steps; ++step) {
     if (LaunchPlan* plan = calls_[step]->plan) {
       for (Index i = first_of(step); i < recording_->steps[step].operations; ++i) {
+        if (const auto* message = recording_->operations[i].work_as<analysis::MessagePayload>())
+          last[const_cast<analysis::Instance*>(message->instance)] = ++found.points;
         if (recording_->operations[i].kind != exec::NodeKind::task) continue;
         ++found.points;
         for (std::uint32_t argument = 0; argument < plan->argument_count; ++argument) {

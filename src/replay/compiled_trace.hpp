@@ -31,12 +31,15 @@ namespace refrain::runtime {
 
 struct ContextCore;
 
+class CompiledTrace;
+
 /// What a replay has of its own: its slot's, from one replay to the next.
 struct ReplayValues {
   using Fill = std::shared_ptr<const analysis::FillValue>;
   /// What an operation works on that is no task: a fill operation on what it writes.
   using Work = std::variant<Fill, analysis::FoldPayload, FutureReduction,
                             std::shared_ptr<analysis::Exchange>, analysis::Message::Turn>;
+  const CompiledTrace* trace = nullptr;     ///< whose replay it is
   std::unique_ptr<LaunchRecord[]> records;  ///< of launches with values, futures or a result
   std::vector<Fill> step_fills;             ///< by step: what its fill has made pending
   std::vector<Work> work;
@@ -45,8 +48,6 @@ struct ReplayValues {
   /// Of the tasks of these launches, and of those that reduce.
   std::unique_ptr<std::byte[]> payloads;
 };
-
-class CompiledTrace;
 
 /// What the compiled traces of a context share. Each registers itself.
 struct CompiledTraces {
@@ -168,6 +169,9 @@ class CompiledTrace {
   void lay_out(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
   void lay_out_task(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
   void prepare_quick();
+  /// By which all shards know an operation.
+  [[nodiscard]] exec::Failure::Origin shared_name(const exec::Replay& replay,
+                                                  trace::Index operation) const;
   [[nodiscard]] exec::Failure::Origin failure_origin(const exec::Replay& replay,
                                                      trace::Index operation) const;
   void compile(std::vector<exec::Template::Operation> operations);

@@ -33,8 +33,6 @@ using shard::ShardId;
 /// Of each requirement its field, and who uses what of it on all shards.
 struct Replication::Plan final : runtime::ReplicatedPlan {
   bool group = false;
-  [[nodiscard]] std::span<FieldState* const> fields_used() const override { return fields; }
-
   std::vector<FieldState*> fields;
   std::vector<shard::UsersRef> users;   ///< of a group
   std::vector<IndexSpaceRef> points;    ///< of a single launch
@@ -108,11 +106,12 @@ Replication::Replication(runtime::ContextCore& context, Ranks& ranks,
 
 // --- control determinism -----------------------------------------------------------------------------------
 
-// A shard that is far ahead waits for the others. Then it is known on all of them alike which regions may end.
+// A shard that is far ahead waits for the others. Then it is known on all of them alike which regions may end. Not while it
+// records, as the wait is an operation: how far the others are must not decide what is recorded.
 void Replication::begin_interval(const Where& where) noexcept {
   try {
     const std::size_t most = check_->most_open();
-    if (check_->open() > most)
+    if (check_->open() > most && !context_.analysis.is_recorded())
       wait_for([&](std::function<void()> done) { check_->when_open(most / 2, std::move(done)); },
                context_.analysis.info_for("call", where));
     for (const std::uint64_t region : check_->take_agreed()) end_region_(region);
@@ -649,7 +648,6 @@ struct Awaited {
 
 void Replication::wait_for(const std::function<void(std::function<void()>)>& begin,
                            const exec::NodeInfo& info) {
-  context_.deferred->untraceable("all shards waited for each other");
   const auto awaited = std::make_shared<Awaited>();
   exec::Node& node = context_.scope.allocate(sizeof(std::shared_ptr<Awaited>));
   ::new (node.payload()) std::shared_ptr<Awaited>(awaited);
@@ -679,6 +677,7 @@ void Replication::wait_for(const std::function<void(std::function<void()>)>& beg
 net::Bytes Replication::all_reduce(MessageKind kind, net::Bytes own, net::Combine combine,
                                    const exec::NodeInfo& info) {
   const auto result = std::make_shared<net::Bytes>();
+  context_.deferred->untraceable("all shards waited for each other");
   ++counters_.collectives;
   wait_for(
       [&](std::function<void()> done) {

@@ -1,7 +1,6 @@
 #include "replication/transfers.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -117,23 +116,6 @@ void end_payload(Node& node, Execution& /*execution*/) {
   node.payload_as<Payload>().~Payload();
 }
 
-/// Awaits the message that header_of(payload) says, which take_in(payload, message) puts where it belongs.
-template <class Payload>
-void run_receive(Node& node, Execution& execution) {
-  if (execution.failure != nullptr) return end_payload<Payload>(node, execution);
-  auto& payload = node.payload_as<Payload>();
-  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Payload>);
-  payload.mailbox->await(header_of(payload), node.info->where,
-                         [&payload, later](net::Message message) mutable {
-                           try {
-                             take_in(payload, std::move(message));
-                           } catch (const net::WrongMessage&) {
-                             throw;  // the mailbox says what is wrong
-                           } catch (...) { return later.fail(std::current_exception()); }
-                           later.complete();
-                         });
-}
-
 void run_values(Node& node, Execution& execution) {
   auto& payload = node.payload_as<ValuesPayload>();
   if (execution.failure == nullptr) {
@@ -153,19 +135,29 @@ struct Take {
   KnownFailures* failures;
 };
 
-net::Header header_of(const Take& take) {
-  return sized(take.header, take.incoming->offsets.back());
-}
-
-void take_in(const Take& take, net::Message message) {
-  Incoming& incoming = *take.incoming;
+void take_in(Incoming& incoming, net::Message message, KnownFailures& failures) {
   Reader trailer = trailer_of(std::as_const(message).bytes(), incoming.offsets.back());
   while (!trailer.at_end()) {
     const std::size_t section = trailer.number();
     if (section >= incoming.failed.size()) throw net::WrongMessage();
-    incoming.failed[section] = take.failures->read(trailer);
+    incoming.failed[section] = failures.read(trailer);
   }
   incoming.message = std::make_unique<const net::Message>(std::move(message));
+}
+
+void run_take(Node& node, Execution& execution) {
+  if (execution.failure != nullptr) return end_payload<Take>(node, execution);
+  auto& take = node.payload_as<Take>();
+  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Take>);
+  take.mailbox->await(sized(take.header, take.incoming->offsets.back()), node.info->where,
+                      [&take, later](net::Message message) mutable {
+                        try {
+                          take_in(*take.incoming, std::move(message), *take.failures);
+                        } catch (const net::WrongMessage&) {
+                          throw;  // the mailbox says what is wrong
+                        } catch (...) { return later.fail(std::current_exception()); }
+                        later.complete();
+                      });
 }
 
 struct RemoteFold {
@@ -309,7 +301,7 @@ void Transfers::move(FieldState& field, const IndexSpaceRef& points, Instance& i
 
 exec::NodeRef Transfers::take(const std::shared_ptr<Incoming>& incoming, const net::Header& header,
                               const analysis::Origin& origin) {
-  Node& node = make(exec::NodeKind::other, run_receive<Take>, info_for("receive", origin),
+  Node& node = make(exec::NodeKind::other, run_take, info_for("receive", origin),
                     Take{incoming, header, &mailbox_, &failures_});
   const exec::NodeRef ref{&node, node.seq};
   context_.analysis.log_operation(node, origin);

@@ -208,6 +208,8 @@ class Worded {
       return "fill(" + name(*fill->target, fill->points) + ")";
     if (const auto* fold = operation.work_as<trace::Fold>())
       return "fold(" + name(*fold->payload.target, fold->payload.points) + ")";
+    if (const auto* message = operation.work_as<analysis::MessagePayload>())
+      return operation.info->name + "(" + name(*message->instance, message->points) + ")";
     return operation.info->name + "()";
   }
 

@@ -21,7 +21,6 @@ struct RecordedCall {
   bool has_values = false;               ///< by-value arguments
   bool wants_result = false;  ///< the program keeps a future, or is given one that is reduced
   std::uint32_t runs_at = 0;  ///< the shard, of a single launch
-  bool is_part = false;  ///< of another call (CallKind::send_to_all): it has no number of its own
   /// Of the futures it names: operations of the trace, or kNone.
   std::vector<trace::Index> makers;
 };
@@ -35,7 +34,6 @@ struct TracedCall {
   std::span<detail::FutureState* const> futures{};
   bool has_values = false;    ///< by-value arguments
   bool makes_future = false;  ///< of a call that is no launch
-  bool is_part = false;       ///< as of RecordedCall
 
   static TracedCall of(const LaunchRequest& request, std::span<const std::uint64_t> key) {
     return {key, nullptr, request.where, &request, request.futures, request.value_ops != nullptr};

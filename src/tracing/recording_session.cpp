@@ -49,7 +49,6 @@ void RecordingSession::add(const TracedCall& made, std::uint64_t token,
   call->token = call->mapped_token = token;
   call->makers = makers(made.futures);
   call->wants_result = made.makes_future;
-  call->is_part = made.is_part;
   recorder_->step(0);
   work_ += call->work;
   calls_.push_back(std::move(call));

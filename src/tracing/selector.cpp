@@ -275,18 +275,14 @@ void Selector::make_way(const LaunchPlan& plan) {
 /// The launch needs no other instances than it had, and has no field in common with the chain. So it finds its
 /// equivalence sets as they are, and leaves the chain's alone.
 bool Selector::passes_by(const LaunchPlan& plan) const {
-  if (!cursor_.is_whole()) return false;
+  // On several shards its messages may need other instances, and it may have no part in the data here.
+  if (!cursor_.is_whole() || context_.replicated != nullptr) return false;
   const std::vector<trace::FieldUsed>& fields = cursor_.trace().recording().fields;
-  const auto is_others = [&fields](const analysis::FieldState* field) {
-    return std::ranges::find(fields, field, &trace::FieldUsed::field) == fields.end();
-  };
-  if (plan.points.replicated != nullptr &&
-      !std::ranges::all_of(plan.points.replicated->fields_used(), is_others))
-    return false;
   const analysis::FieldState* last = nullptr;
   return std::ranges::all_of(plan.own.arguments, [&](const PlannedArgument& argument) {
-    return argument.chosen() &&
-           (argument.field == std::exchange(last, argument.field) || is_others(argument.field));
+    if (!argument.chosen()) return false;
+    if (argument.field == std::exchange(last, argument.field)) return true;
+    return std::ranges::find(fields, argument.field, &trace::FieldUsed::field) == fields.end();
   });
 }
 

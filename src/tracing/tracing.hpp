@@ -121,8 +121,7 @@ class Tracing final : public DeferredState {
     if (is_on()) {
       key = call.key(context_.forest);
       ticket = offer({key, call.name(), call.where, nullptr, futures, false,
-                      call.kind == CallKind::reduce || call.kind == CallKind::send_to_all,
-                      part_of.has_value()});
+                      call.kind == CallKind::reduce || call.kind == CallKind::send_to_all});
       if (ticket->replayed) {
         take(*cursor_);
         return cursor_->issue_step(part_of);

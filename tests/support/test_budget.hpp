@@ -1,8 +1,8 @@
 #pragma once
-// How many cases a randomised test tries. In full it tries as many as it says; where the environment
-// variable REFRAIN_TEST_SECONDS is set (sanitizer builds, the quick tests) it stops after that time, but
-// never before `at_least` cases. REFRAIN_TEST_TIMES asks for so many times as many. Cases are to be generated from seeds counted from a fixed start, so that
-// a shorter run is a prefix of a longer one and a failing seed fails again.
+// How many cases a randomised test tries. In full it tries as many as it says, or so many times as many as the environment
+// variable REFRAIN_TEST_TIMES says; where REFRAIN_TEST_SECONDS is set (sanitizer builds, the quick tests) it stops after
+// that time, but never before `at_least` cases. Cases are to be generated from seeds counted from a fixed start, so that a
+// shorter run is a prefix of a longer one and a failing seed fails again.
 //
 //   for (TestBudget budget{2000}; budget.more(); budget.next()) check(random_program(budget.seed()));
 
