@@ -86,6 +86,7 @@ Seen run(std::uint32_t shard, const peer::Request& shape, bool check, bool count
   Options options;
   options.workers = 0;
   options.dry = true;
+  options.tracing = false;  // the analysis is counted
   options.shard = {shard, static_cast<std::uint32_t>(shape["shards"])};
   options.check_determinism = check ? Options().check_determinism : 0;
   Runtime runtime(options);

@@ -423,14 +423,14 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       if (tells) tell_user(slot.index, *replay, index, begin);
       if (plain) [[likely]] {
         index = complete_plain(*replay, live, node, issued, sink);
-      } else if (!ends_now(live, node)) {
-        index = kNoNode;
-      } else if (LiveNode* next = complete_any(*replay, live, node, sink)) {
-        replay = &Replay::of(*next);
-        index = next->index;
-        issued = 0;
       } else {
-        index = kNoNode;
+        LiveNode* const next =
+            ends_now(live, node) ? complete_any(*replay, live, node, sink) : nullptr;
+        index = next != nullptr ? next->index : kNoNode;
+        if (next != nullptr) {
+          replay = &Replay::of(*next);
+          issued = 0;
+        }
       }
     } while (++streak < kStreak && index != kNoNode);
     add(slot.executed, static_cast<std::uint64_t>(streak));

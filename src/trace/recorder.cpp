@@ -150,7 +150,7 @@ void Recorder::note_used(analysis::FieldState& field) {
 // --- operations ------------------------------------------------------------------------------------
 
 std::optional<Work> Recorder::work_of(exec::Node& node) {
-  if (next_) return *std::exchange(next_, std::nullopt);
+  if (next_) return std::exchange(next_, std::nullopt);
   switch (node.kind) {
     case exec::NodeKind::copy: return node.payload_as<analysis::CopyPayload>();
     case exec::NodeKind::fill: {
