@@ -769,11 +769,14 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     flush(slot);  // the thread may be about to sleep
   }
 
-  /// Looks once for anything that the thread can run. Loops of gang tasks are helped with here.
-  Ready look(Slot& slot, const Scope* within) {
+  /// Looks once for anything that the thread can run. Loops of gang tasks are helped with here, and lanes are run: true in
+  /// `helped` where that was so.
+  Ready look(Slot& slot, const Scope* within, bool& helped) {
     Ready ready = find(slot, within);
-    while (!ready && !slot.dedicated && !within && (loops_.help() || run_lanes(slot)))
+    while (!ready && !slot.dedicated && !within && (loops_.help() || run_lanes(slot))) {
+      helped = true;
       ready = find(slot, within);
+    }
     return ready;
   }
 
@@ -841,7 +844,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
     const bool waits = slot.waits != nullptr;
     flush(slot);
     Notifier::Nap nap{kShortestNap};
-    bool woken = true;
+    bool woken = true, helped = false;
     while (true) {
       const bool for_messages = outside_.load() != nullptr;
       const bool spins = woken && (threads() > 1 || for_messages);
@@ -849,17 +852,19 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
       for (Spin spin = notifier_.spin(often ? Spin::kWait : Spin::kSearch, waits && for_messages);
            spins;) {
         if (ended()) return nullptr;
-        if (const Ready ready = look(slot, within)) return ready;
+        if (const Ready ready = look(slot, within, helped)) return ready;
         const bool goes_on = (!waits && run_background_job(slot)) || ask_outside() || spin.step();
         if (!goes_on) break;
       }
       notifier_.prepare(slot.sleeper, kind);
       look_at_proxies(slot);
       const bool over = ended();
-      const Ready ready = over ? nullptr : look(slot, within);
+      helped = false;
+      const Ready ready = over ? nullptr : look(slot, within, helped);
       // Only looked for: a job takes long, and a sleeper who does one keeps a notification from the others.
       const bool job = !waits && !slot.dedicated && background_.any();
-      if (over || ready || job) {
+      // What has been helped with may have completed proxies, and nodes that nobody has been given back yet.
+      if (over || ready || job || helped) {
         notifier_.cancel(slot.sleeper);
         if (over || ready) return ready;
         woken = true;
