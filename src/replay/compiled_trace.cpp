@@ -285,7 +285,7 @@ void CompiledTrace::lay_out(Index index, std::uint32_t rank, exec::Template::Ope
         made.run = Runs::message;
         made.awaits = message->message->is_received();
         operand.number = own_works_++;
-        launches_[recorded.step].has_messages = true;
+        launches_[recorded.step].messages.push_back(index);
       }
       break;
     case exec::NodeKind::fill:
@@ -431,10 +431,9 @@ void CompiledTrace::give(exec::Replay& replay, const trace::PerReplayInstance& o
 void CompiledTrace::number(exec::Replay& replay, Index step, std::uint64_t call) {
   ReplayValues& mine = values(replay);
   mine.calls[step] = call;
-  if (!launches_[step].has_messages) return;
-  for (Index i = first_of(step); i < recording_->steps[step].operations; ++i)
-    if (const auto* message = recording_->operations[i].work_as<analysis::MessagePayload>())
-      mine.work[operands_[i].number] = message->message->next(call);
+  for (const Index i : launches_[step].messages)
+    mine.work[operands_[i].number] =
+        recording_->operations[i].work_as<analysis::MessagePayload>()->message->next(call);
 }
 
 exec::Failure::Origin CompiledTrace::shared_name(const exec::Replay& replay,
@@ -598,6 +597,7 @@ void CompiledTrace::count_bytes() {
             recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) + of(quick_) +
             of(operands_) + of(plain_) + of(edges_.inner) + of(edges_.carried) + of(ended_) +
             of(per_replay_arguments_);
+  for (Index step = 0; step < steps(); ++step) bytes_ += of(launches_[step].messages);
   for (const auto& call : calls_) bytes_ += sizeof *call + of(call->key) + of(call->makers);
   all_.bytes += bytes_;
   // As Scope::make_room_to_replay lets there be.

@@ -144,7 +144,8 @@ class CompiledTrace {
   struct Launch {
     LaunchRecord shared;    ///< when no replay needs one of its own; no plan: the call is no launch
     std::int64_t own = -1;  ///< number of the replay's own record, or -1
-    bool has_fills = false, has_messages = false;
+    bool has_fills = false;
+    std::vector<trace::Index> messages;     ///< of its operations
     std::unique_ptr<std::byte[]> payloads;  ///< of its tasks, if replays can share them
   };
   /// What an operation works on.
