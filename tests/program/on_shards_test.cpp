@@ -7,8 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -22,13 +20,11 @@
 #include <vector>
 
 #include "data/index_space.hpp"
-#include "exec/seeded_executor.hpp"
 #include "machine/machine.hpp"
 #include "net/in_process.hpp"
 #include "refrain/refrain.hpp"
 #include "replication/wire.hpp"
 #include "runtime/runtime_impl.hpp"
-#include "support/autotrace_settings.hpp"
 #include "support/generate.hpp"
 #include "support/judge.hpp"
 #include "support/judge_union.hpp"
@@ -37,114 +33,12 @@
 #include "support/naive_traffic.hpp"
 #include "support/random.hpp"
 #include "support/runner.hpp"
+#include "support/shards.hpp"
 #include "support/some_sharding.hpp"
 #include "support/test_budget.hpp"
 
 namespace refrain::test::on_shards_test {
 namespace {
-
-constexpr const char* kMachine = "emulated:cpus=4,gpus=1";
-
-/// Few accumulators at a time, and few operations in flight (below), must not keep shards waiting for each other.
-exec::ExecutorOptions executor_options(std::uint64_t seed) {
-  exec::ExecutorOptions options;
-  options.accumulators = mix(seed, 6) % 2 == 0 ? 1 : 64;
-  return options;
-}
-
-/// Whether the replays of a run leave out the edges that others imply.
-bool leaves_out_edges(std::uint64_t seed) { return mix(seed, 10) % 2 == 0; }
-
-/// How a shard traces: in a third of all runs each shard otherwise, as nothing may depend on it.
-void set_tracing(Options& options, std::uint64_t seed, shard::ShardId shard) {
-  const std::uint64_t coin = mix(seed, 11) % 3 == 0 ? mix(seed, 100 + shard) : seed;
-  options.tracing = mix(coin, 12) % 4 != 0;
-  options.autotrace = mix(coin, 13) % 2 == 0;
-  options.autotrace_min_length = 1 + mix(coin, 14) % 4;
-  options.autotrace_sample = 2 + mix(coin, 15) % 5;
-  options.autotrace_history = 20 + mix(coin, 16) % 80;
-  options.trace_optimize = leaves_out_edges(seed);
-}
-
-/// Shards of one program, each an actor of one seeded executor.
-class Shards {
- public:
-  /// What a rank has of its end of the network.
-  using Wrap = std::function<std::unique_ptr<net::Transport>(std::unique_ptr<net::Transport>)>;
-
-  Shards(shard::ShardId shards, std::uint64_t seed, Wrap wrap = nullptr)
-      : seed_(seed),
-        wrap_(std::move(wrap)),
-        random_(mix(seed, 91)),
-        executor_(std::make_shared<exec::SeededExecutor>(
-            exec::plan_processors(machine::load(kMachine)), executor_options(seed), seed)),
-        network_(
-            shards, [this](std::size_t below) { return random_.next() % below; },
-            [this](const net::Message& message) { note(message.header()); }),
-        shards_(shards) {}
-
-  /// Calls program(runtime, shard) on each. `set`: its options, where they are not as the seed says.
-  void run(const std::function<void(Runtime&, shard::ShardId)>& program,
-           const std::function<void(Options&, shard::ShardId)>& set = nullptr) {
-    std::vector<std::function<void()>> programs;
-    for (shard::ShardId shard = 0; shard < shards_; ++shard)
-      programs.emplace_back([&, shard] {
-        Options options;
-        options.machine = kMachine;
-        if (mix(seed_, 7) % 3 == 0) options.window = 2;
-        options.check_determinism = mix(seed_, 8) % 40;
-        set_tracing(options, seed_, shard);
-        if (set) set(options, shard);
-        std::unique_ptr<net::Transport> end = network_.open(shard);
-        if (wrap_) end = wrap_(std::move(end));
-        Runtime runtime(std::make_shared<runtime::RuntimeImpl>(
-            options, runtime::World{executor_, detail::TaskSlots::beside_process(),
-                                    std::make_shared<net::Mailbox>(std::move(end))}));
-        program(runtime, shard);
-      });
-    executor_->run_programs(programs);
-    EXPECT_EQ(network_.in_flight(), 0u);
-  }
-  /// What was sent of data, by sender and receiver, in order.
-  [[nodiscard]] NaiveMessages messages() const {
-    NaiveMessages messages;
-    for (const auto& [pair, numbered] : sent_)
-      for (const auto& [number, message] : numbered) messages[pair].push_back(message);
-    return messages;
-  }
-
- private:
-  void note(const net::Header& header) {
-    using replication::MessageKind;
-    const auto kind = static_cast<MessageKind>(header.kind);
-    if (kind > MessageKind::future) return;
-    sent_[{static_cast<int>(header.from), static_cast<int>(header.to)}][header.number] = {
-        kind == MessageKind::values          ? NaiveMessage::Kind::values
-        : kind == MessageKind::contributions ? NaiveMessage::Kind::contributions
-                                             : NaiveMessage::Kind::future,
-        header.argument, header.size};
-  }
-
-  const std::uint64_t seed_;
-  const Wrap wrap_;
-  Random random_;
-  std::shared_ptr<exec::SeededExecutor> executor_;
-  net::InProcess network_;
-  const shard::ShardId shards_;
-  std::map<std::pair<int, int>, std::map<std::uint64_t, NaiveMessage>> sent_;  ///< by number
-};
-
-std::string to_text(const NaiveMessages& messages) {
-  std::string text;
-  for (const auto& [pair, all] : messages) {
-    text += fmt::format("{} to {}:", pair.first, pair.second);
-    for (const NaiveMessage& message : all)
-      text += fmt::format(" {}{}({})", "vcf"[static_cast<int>(message.kind)], message.argument,
-                          message.bytes);
-    text += '\n';
-  }
-  return text;
-}
 
 /// With failures messages have more bytes, which nobody compares.
 NaiveMessages without_bytes(NaiveMessages messages) {
@@ -165,7 +59,7 @@ bool has_failures(const Program& program) {
 std::string judge_shards(const Program& program, std::uint64_t seed,
                          const std::vector<NaiveStep>& steps,
                          const std::vector<GraphRecorder>& logs, UnionCounts& counts) {
-  const Machine machine = machine::load(kMachine);
+  const Machine machine = machine::load(kShardsMachine);
   const MappingRule rule(machine, MappingRule::Style::spread, seed);
   std::vector<NaiveGraph> shares;
   std::vector<const ContextLog*> programs;
@@ -254,7 +148,7 @@ void expect_machine_of(std::uint32_t ranks, const Machine& one, const Machine& a
 
 TEST(OnShards, TheMachineOfAProgramIsThatOfAllShards) {
   const Task look{"look", [](Context& ctx) { return ctx.machine().ranks(); }};
-  const Machine one = machine::load(kMachine);
+  const Machine one = machine::load(kShardsMachine);
   for (const shard::ShardId shards : {1U, 3U}) {
     Shards all(shards, shards);
     all.run([&](Runtime& runtime, shard::ShardId) {
@@ -270,11 +164,11 @@ TEST(OnShards, TheMachineOfAProgramIsThatOfAllShards) {
 
 TEST(OnShards, TheMachineOfADryRunIsThatOfAllShards) {
   Options options;
-  options.machine = kMachine;
+  options.machine = kShardsMachine;
   options.dry = true;
   options.shard = {.number = 2, .of = 5};
   Runtime(options).run(
-      [&](Context& ctx) { expect_machine_of(5, machine::load(kMachine), ctx.machine()); });
+      [&](Context& ctx) { expect_machine_of(5, machine::load(kShardsMachine), ctx.machine()); });
 }
 
 TEST(OnShards, TheValuesOfAGroupAreSentOnce) {
@@ -731,177 +625,6 @@ void exchange(Context& context) {
   }
 }
 
-/// A loop of halos, whose sum is a part of the next step and is asked for.
-constexpr int kRounds = 30;
-void run_loop(Context& context, const Trace* mark, int required_from = kRounds) {
-  static constexpr Field<double> now{"now"}, next{"next"};
-  static const Task relax{"relax", [](Write<double> to, Read<double> from) {
-                            for (auto p : to.domain()) to[p] = from[p - 1] + from[p + 1];
-                          }};
-  static const Task most{"most", [](Read<double> of) {
-                           double found = 0;
-                           for (auto p : of.domain()) found = std::max(found, of[p]);
-                           return found;
-                         }};
-  static const Task scale{"scale", [](ReadWrite<double> all, double by) {
-                            for (auto p : all.domain()) all[p] /= by;
-                          }};
-  const auto cells = context.region(Rect1{0, 63}, now, next);
-  const auto blocks = context.blocks(cells, 8);
-  const auto inner = context.interior(blocks, 1);
-  const auto halo = context.halo(blocks, 1);
-  context.fill(cells, now, 1.0);
-  context.fill(cells, next, 1.0);
-  for (int round = 0; round < kRounds; ++round) {
-    if (round == required_from) context.require_replay(*mark);
-    if (mark != nullptr) context.begin_trace(*mark);
-    context.launch(relax, 8, inner[next], halo[now]);
-    context.launch(relax, 8, inner[now], halo[next]);
-    const auto found = context.reduce(context.launch(most, 8, inner[now]), Max{});
-    context.launch(scale, 8, inner[now], found);
-    if (mark != nullptr) context.end_trace(*mark);
-    EXPECT_EQ(found.get(), 4);
-  }
-}
-
-/// Messages, reductions and the sending of their results are operations of the recording.
-TEST(OnShards, ALoopIsReplayedWithAllThatItSends) {
-  for (const bool is_marked : {true, false}) {
-    std::string sent;
-    for (const bool is_traced : {false, true}) {
-      Shards shards(3, 20);
-      const Trace rounds{"rounds"};
-      shards.run(
-          [&](Runtime& runtime, shard::ShardId /*shard*/) {
-            runtime.run([&](Context& context) {
-              run_loop(context, is_marked ? &rounds : nullptr,
-                       is_traced && is_marked ? 3 : kRounds);
-            });
-            const Counters counters = runtime.counters();
-            const std::uint64_t least = is_traced ? counters.tasks * 3 / 5 : 0;
-            EXPECT_GE(counters.replayed_tasks, least);
-          },
-          [&](Options& options, shard::ShardId /*shard*/) {
-            options = eager(options);
-            options.tracing = is_traced;
-            options.autotrace = !is_marked;
-          });
-      const std::string now = to_text(shards.messages());
-      if (is_traced) { EXPECT_EQ(now, sent); }
-      sent = now;
-    }
-  }
-}
-
-/// Tasks called "first" and "second" run on the shard of that name, all of them.
-class ByName final : public Mapper {
- public:
-  [[nodiscard]] std::string_view name() const override { return "by name"; }
-  void map(const MappingInput& /*input*/, MappingOutput& /*output*/) override {}
-  Sharding sharding(const ShardingInput& launch) override {
-    return Sharding::function(
-        "by name",
-        [](const Point<3>& /*point*/, const Rect<3>& /*bounds*/, ShardId /*shards*/,
-           std::uint64_t key) { return static_cast<ShardId>(key); },
-        launch.task == "second" ? 1 : 0);
-  }
-};
-
-/// Two shards that trace what is marked, with such a mapper.
-void run_by_name(const std::function<void(Runtime&, Context&)>& program) {
-  Shards(2, 20).run(
-      [&](Runtime& runtime, shard::ShardId /*shard*/) {
-        runtime.set_mapper(std::make_unique<ByName>());
-        runtime.run([&](Context& context) { program(runtime, context); });
-      },
-      [](Options& options, shard::ShardId /*shard*/) {
-        options.tracing = true;
-        options.autotrace = false;
-      });
-}
-
-constexpr Field<double> kFrom{"from"}, kTo{"to"};
-const Task first{"first", [](Write<double> to, double value) {
-                   for (auto p : to.domain()) to[p] = value;
-                 }};
-const Task second{"second", [](Write<double> to, double value) {
-                    for (auto p : to.domain()) to[p] = value;
-                  }};
-
-/// What a shard has of its source, it may have been the owner of once.
-TEST(OnShards, AReplayedCopyIsMadeByTheOwnersOfItsSource) {
-  run_by_name([](Runtime& /*runtime*/, Context& context) {
-    const Trace copy{"copy"};
-    const auto cells = context.region(Rect1{0, 7}, kFrom, kTo);
-    const auto blocks = context.blocks(cells, 2);
-    for (int round = 0; round < 12; ++round) {
-      const double value = round;
-      if (round % 6 < 3) context.launch(first, 2, blocks[kFrom], value);
-      else context.launch(second, 2, blocks[kFrom], value);
-      context.trace(copy, [&] { context.copy(cells[kFrom], cells[kTo]); });
-      EXPECT_EQ(context.access<Read>(cells[kTo])[7], round);
-    }
-  });
-}
-
-/// Values that have been asked for are on all shards, and reduced by each.
-TEST(OnShards, AReplayedReductionIsThatOfValuesThatAreAsSpread) {
-  run_by_name([](Runtime& /*runtime*/, Context& context) {
-    const Trace sum{"sum"};
-    const Task rank{"rank", [](Point1 point) { return static_cast<int>(point[0]); }};
-    for (int round = 0; round < 12; ++round) {
-      const auto values = context.launch(rank, 5);
-      if (round % 6 < 3) { EXPECT_EQ(values.get(4), 4); }
-      Future<int> result;
-      context.trace(sum, [&] { result = context.reduce(values, Sum{}); });
-      EXPECT_EQ(result.get(), 10);
-    }
-  });
-}
-
-/// Where a single launch runs follows from who has its data, which changes twice in a round.
-TEST(OnShards, SingleLaunchesAreReplayedWhereTheDataIs) {
-  run_by_name([](Runtime& runtime, Context& context) {
-    constexpr int kTimes = 20;
-    const Trace rounds{"rounds"};
-    const Task look{"look", [](Read<double> from) { return from[7]; }};
-    const auto cells = context.region(Rect1{0, 7}, kFrom, kTo);
-    const auto blocks = context.blocks(cells, 2);
-    context.launch(second, 2, blocks[kFrom], -1.0);
-    for (int round = 0; round < kTimes; ++round) {
-      Future<double> before, between;
-      context.trace(rounds, [&] {
-        context.launch(first, 2, blocks[kTo], 0.0);  // nothing is asked about it
-        before = context.launch(look, cells[kFrom]);
-        context.launch(first, 2, blocks[kFrom], 2.0 * round);
-        between = context.launch(look, cells[kFrom]);
-        context.launch(second, 2, blocks[kFrom], 2.0 * round + 1);
-      });
-      EXPECT_EQ(before.get(), 2 * round - 1);
-      EXPECT_EQ(between.get(), 2 * round);
-    }
-    EXPECT_GE(runtime.counters().replays, kTimes - 5u);
-  });
-}
-
-/// Storage may grow on some shards only: then the others replay.
-TEST(OnShardsDeathTest, AReplayThatIsRequiredWhileStorageGrows) {
-  const auto run = [] {
-    const Trace rounds{"rounds"};
-    Shards(2, 20).run(
-        [&](Runtime& runtime, shard::ShardId /*shard*/) {
-          runtime.run([&](Context& context) { run_loop(context, &rounds, 0); });
-        },
-        [](Options& options, shard::ShardId /*shard*/) {
-          options.tracing = true;
-          options.autotrace = false;
-        });
-  };
-  EXPECT_DEATH(run(),
-               "refrain: rank [01] has met an error that others may not have, so the run "
-               "ends: end_trace\\('rounds'\\) at .*was not replayed as require_replay");
-}
-
 /// What one shard alone has no memory for ends the run, which says what it was.
 TEST(OnShardsDeathTest, NoMemoryForAMessageEndsTheRun) {
   using For = ShortOfMemory::For;
@@ -927,89 +650,6 @@ TEST(OnShardsDeathTest, NoMemoryForAMessageEndsTheRun) {
   }
 }
 
-/// Holds back what a rank is sent for its n-th launch until that many tasks have run there. `first`: the number of the call
-/// that is launch 1.
-class HeldBack final : public net::Transport {
- public:
-  HeldBack(std::unique_ptr<net::Transport> inner, const std::atomic<int>& ran, int from, bool& late)
-      : inner_(std::move(inner)), ran_(ran), from_(from), late_(late) {}
-
-  [[nodiscard]] net::Rank rank() const override { return inner_->rank(); }
-  [[nodiscard]] net::Rank ranks() const override { return inner_->ranks(); }
-  void send(net::Message message) override { inner_->send(std::move(message)); }
-  [[nodiscard]] bool may_come() const override { return held_.has_value() || inner_->may_come(); }
-  [[noreturn]] void abort(const std::string& text) noexcept override {
-    inner_->abort(text);
-    std::abort();  // g++ 12 does not believe it
-  }
-  std::optional<net::Message> poll() override {
-    if (!held_) held_ = inner_->poll();
-    if (!held_ || (is_too_early(held_->header()) && ++polls_ < kMostPolls)) return std::nullopt;
-    late_ = late_ || polls_ == kMostPolls;
-    polls_ = 0;
-    return std::exchange(held_, std::nullopt);
-  }
-
- private:
-  static constexpr int kMostPolls = 2000;
-  bool is_too_early(const net::Header& header) {
-    if (header.kind != number_of(replication::MessageKind::values)) return false;
-    if (first_ == 0) first_ = header.call - 1;  // launch 0 is sent nothing
-    const auto launch = static_cast<int>(header.call - first_);
-    return launch > from_ && ran_ < launch + 1;
-  }
-
-  const std::unique_ptr<net::Transport> inner_;
-  const std::atomic<int>& ran_;
-  const int from_;
-  bool& late_;
-  std::optional<net::Message> held_;
-  std::uint64_t first_ = 0;
-  int polls_ = 0;
-};
-
-/// On one thread, too: a rank runs what needs nothing from others before it waits for them.
-TEST(OnShardsWithThreads, WhatNeedsNoMessageRunsBeforeOneIsAwaited) {
-  static constexpr Field<double> now{"now"}, next{"next"};
-  static constexpr int kRounds = 40;
-  std::atomic<int> ran{0};  // tasks of the first shard that have no neighbour on the other
-  const Task relax{"relax", [&ran](Point1 piece, Write<double> to, Read<double> from) {
-                     for (auto p : to.domain()) to[p] = from[p - 1] + from[p + 1];
-                     if (piece == 0) ++ran;
-                   }};
-  const net::InProcess network(2, [](std::size_t) { return std::size_t{0}; });
-  const auto slots = detail::TaskSlots::beside_process();
-  bool late = false;
-  std::vector<std::thread> shards;
-  for (shard::ShardId shard = 0; shard < 2; ++shard)
-    shards.emplace_back([&, shard] {
-      Options options;
-      options.workers = 0;
-      options.autotrace = false;
-      std::unique_ptr<net::Transport> end = network.open(shard);
-      if (shard == 0)
-        end = std::make_unique<HeldBack>(std::move(end), ran, kRounds, late);  // the second half
-      runtime::World world{nullptr, slots, std::make_shared<net::Mailbox>(std::move(end))};
-      Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
-      runtime.run([&](Context& context) {
-        const Trace rounds{"rounds"};
-        const auto cells = context.region(Rect1{0, 63}, now, next);
-        const auto blocks = context.blocks(cells, 4);
-        const auto inner = context.interior(blocks, 1), halo = context.halo(blocks, 1);
-        context.fill(cells, now, 0.0);
-        context.fill(cells, next, 0.0);
-        for (int round = 0; round < kRounds; ++round)
-          context.trace(rounds, [&] {
-            context.launch(relax, 4, inner[next], halo[now]);
-            context.launch(relax, 4, inner[now], halo[next]);
-          });
-      });
-    });
-  for (std::thread& each : shards) each.join();
-  EXPECT_FALSE(late);
-  EXPECT_EQ(ran, 2 * kRounds);
-}
-
 /// Random programs, each shard on a thread of its own, with workers: for ThreadSanitizer.
 TEST(OnShardsWithThreads, RandomProgramsAreWhatTheInterpreterSays) {
   for (TestBudget budget(60, 10); budget.more() && !HasFailure(); budget.next()) {
@@ -1024,7 +664,7 @@ TEST(OnShardsWithThreads, RandomProgramsAreWhatTheInterpreterSays) {
     for (shard::ShardId shard = 0; shard < count; ++shard)
       shards.emplace_back([&, shard] {
         Options options;
-        options.machine = kMachine;
+        options.machine = kShardsMachine;
         options.workers = static_cast<int>(mix(seed, 6) % 3);
         options.check_determinism = mix(seed, 8) % 40;
         set_tracing(options, seed, shard);

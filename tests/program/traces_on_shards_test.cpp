@@ -1,0 +1,282 @@
+// What is traced where a program runs on several shards, case by case; random programs are in on_shards_test.cpp.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "net/in_process.hpp"
+#include "refrain/refrain.hpp"
+#include "replication/message_kind.hpp"
+#include "runtime/runtime_impl.hpp"
+#include "support/autotrace_settings.hpp"
+#include "support/shards.hpp"
+
+namespace refrain::test::traces_on_shards_test {
+namespace {
+
+/// A loop of halos, whose sum is a part of the next step and is asked for.
+constexpr int kRounds = 30;
+void run_loop(Context& context, const Trace* mark, int required_from = kRounds) {
+  static constexpr Field<double> now{"now"}, next{"next"};
+  static const Task relax{"relax", [](Write<double> to, Read<double> from) {
+                            for (auto p : to.domain()) to[p] = from[p - 1] + from[p + 1];
+                          }};
+  static const Task most{"most", [](Read<double> of) {
+                           double found = 0;
+                           for (auto p : of.domain()) found = std::max(found, of[p]);
+                           return found;
+                         }};
+  static const Task scale{"scale", [](ReadWrite<double> all, double by) {
+                            for (auto p : all.domain()) all[p] /= by;
+                          }};
+  const auto cells = context.region(Rect1{0, 63}, now, next);
+  const auto blocks = context.blocks(cells, 8);
+  const auto inner = context.interior(blocks, 1);
+  const auto halo = context.halo(blocks, 1);
+  context.fill(cells, now, 1.0);
+  context.fill(cells, next, 1.0);
+  for (int round = 0; round < kRounds; ++round) {
+    if (round == required_from) context.require_replay(*mark);
+    if (mark != nullptr) context.begin_trace(*mark);
+    context.launch(relax, 8, inner[next], halo[now]);
+    context.launch(relax, 8, inner[now], halo[next]);
+    const auto found = context.reduce(context.launch(most, 8, inner[now]), Max{});
+    context.launch(scale, 8, inner[now], found);
+    if (mark != nullptr) context.end_trace(*mark);
+    EXPECT_EQ(found.get(), 4);
+  }
+}
+
+/// Messages, reductions and the sending of their results are operations of the recording.
+TEST(OnShards, ALoopIsReplayedWithAllThatItSends) {
+  for (const bool is_marked : {true, false}) {
+    std::string sent;
+    for (const bool is_traced : {false, true}) {
+      Shards shards(3, 20);
+      const Trace rounds{"rounds"};
+      shards.run(
+          [&](Runtime& runtime, shard::ShardId /*shard*/) {
+            runtime.run([&](Context& context) {
+              run_loop(context, is_marked ? &rounds : nullptr,
+                       is_traced && is_marked ? 3 : kRounds);
+            });
+            const Counters counters = runtime.counters();
+            const std::uint64_t least = is_traced ? counters.tasks * 3 / 5 : 0;
+            EXPECT_GE(counters.replayed_tasks, least);
+          },
+          [&](Options& options, shard::ShardId /*shard*/) {
+            options = eager(options);
+            options.tracing = is_traced;
+            options.autotrace = !is_marked;
+          });
+      const std::string now = to_text(shards.messages());
+      if (is_traced) { EXPECT_EQ(now, sent); }
+      sent = now;
+    }
+  }
+}
+
+/// Tasks called "first" and "second" run on the shard of that name, all of them.
+class ByName final : public Mapper {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "by name"; }
+  void map(const MappingInput& /*input*/, MappingOutput& /*output*/) override {}
+  Sharding sharding(const ShardingInput& launch) override {
+    return Sharding::function(
+        "by name",
+        [](const Point<3>& /*point*/, const Rect<3>& /*bounds*/, ShardId /*shards*/,
+           std::uint64_t key) { return static_cast<ShardId>(key); },
+        launch.task == "second" ? 1 : 0);
+  }
+};
+
+/// Two shards that trace what is marked, with such a mapper.
+void run_by_name(const std::function<void(Runtime&, Context&)>& program) {
+  Shards(2, 20).run(
+      [&](Runtime& runtime, shard::ShardId /*shard*/) {
+        runtime.set_mapper(std::make_unique<ByName>());
+        runtime.run([&](Context& context) { program(runtime, context); });
+      },
+      [](Options& options, shard::ShardId /*shard*/) {
+        options.tracing = true;
+        options.autotrace = false;
+      });
+}
+
+constexpr Field<double> kFrom{"from"}, kTo{"to"};
+const Task first{"first", [](Write<double> to, double value) {
+                   for (auto p : to.domain()) to[p] = value;
+                 }};
+const Task second{"second", [](Write<double> to, double value) {
+                    for (auto p : to.domain()) to[p] = value;
+                  }};
+
+/// What a shard has of its source, it may have been the owner of once.
+TEST(OnShards, AReplayedCopyIsMadeByTheOwnersOfItsSource) {
+  run_by_name([](Runtime& /*runtime*/, Context& context) {
+    const Trace copy{"copy"};
+    const auto cells = context.region(Rect1{0, 7}, kFrom, kTo);
+    const auto blocks = context.blocks(cells, 2);
+    for (int round = 0; round < 12; ++round) {
+      const double value = round;
+      if (round % 6 < 3) context.launch(first, 2, blocks[kFrom], value);
+      else context.launch(second, 2, blocks[kFrom], value);
+      context.trace(copy, [&] { context.copy(cells[kFrom], cells[kTo]); });
+      EXPECT_EQ(context.access<Read>(cells[kTo])[7], round);
+    }
+  });
+}
+
+/// Values that have been asked for are on all shards, and reduced by each.
+TEST(OnShards, AReplayedReductionIsThatOfValuesThatAreAsSpread) {
+  run_by_name([](Runtime& /*runtime*/, Context& context) {
+    const Trace sum{"sum"};
+    const Task rank{"rank", [](Point1 point) { return static_cast<int>(point[0]); }};
+    for (int round = 0; round < 12; ++round) {
+      const auto values = context.launch(rank, 5);
+      if (round % 6 < 3) { EXPECT_EQ(values.get(4), 4); }
+      Future<int> result;
+      context.trace(sum, [&] { result = context.reduce(values, Sum{}); });
+      EXPECT_EQ(result.get(), 10);
+    }
+  });
+}
+
+/// Where a single launch runs follows from who has its data, which changes twice in a round.
+TEST(OnShards, SingleLaunchesAreReplayedWhereTheDataIs) {
+  run_by_name([](Runtime& runtime, Context& context) {
+    constexpr int kTimes = 20;
+    const Trace rounds{"rounds"};
+    const Task look{"look", [](Read<double> from) { return from[7]; }};
+    const auto cells = context.region(Rect1{0, 7}, kFrom, kTo);
+    const auto blocks = context.blocks(cells, 2);
+    context.launch(second, 2, blocks[kFrom], -1.0);
+    for (int round = 0; round < kTimes; ++round) {
+      Future<double> before, between;
+      context.trace(rounds, [&] {
+        context.launch(first, 2, blocks[kTo], 0.0);  // nothing is asked about it
+        before = context.launch(look, cells[kFrom]);
+        context.launch(first, 2, blocks[kFrom], 2.0 * round);
+        between = context.launch(look, cells[kFrom]);
+        context.launch(second, 2, blocks[kFrom], 2.0 * round + 1);
+      });
+      EXPECT_EQ(before.get(), 2 * round - 1);
+      EXPECT_EQ(between.get(), 2 * round);
+    }
+    EXPECT_GE(runtime.counters().replays, kTimes - 5u);
+  });
+}
+
+/// Storage may grow on some shards only: then the others replay.
+TEST(OnShardsDeathTest, AReplayThatIsRequiredWhileStorageGrows) {
+  const auto run = [] {
+    const Trace rounds{"rounds"};
+    Shards(2, 20).run(
+        [&](Runtime& runtime, shard::ShardId /*shard*/) {
+          runtime.run([&](Context& context) { run_loop(context, &rounds, 0); });
+        },
+        [](Options& options, shard::ShardId /*shard*/) {
+          options.tracing = true;
+          options.autotrace = false;
+        });
+  };
+  EXPECT_DEATH(run(),
+               "refrain: rank [01] has met an error that others may not have, so the run "
+               "ends: end_trace\\('rounds'\\) at .*was not replayed as require_replay");
+}
+
+/// Holds back what a rank is sent for its n-th launch until that many tasks have run there. `first`: the number of the call
+/// that is launch 1.
+class HeldBack final : public net::Transport {
+ public:
+  HeldBack(std::unique_ptr<net::Transport> inner, const std::atomic<int>& ran, int from, bool& late)
+      : inner_(std::move(inner)), ran_(ran), from_(from), late_(late) {}
+
+  [[nodiscard]] net::Rank rank() const override { return inner_->rank(); }
+  [[nodiscard]] net::Rank ranks() const override { return inner_->ranks(); }
+  void send(net::Message message) override { inner_->send(std::move(message)); }
+  [[nodiscard]] bool may_come() const override { return held_.has_value() || inner_->may_come(); }
+  [[noreturn]] void abort(const std::string& text) noexcept override {
+    inner_->abort(text);
+    std::abort();  // g++ 12 does not believe it
+  }
+  std::optional<net::Message> poll() override {
+    if (!held_) held_ = inner_->poll();
+    if (!held_ || (is_too_early(held_->header()) && ++polls_ < kMostPolls)) return std::nullopt;
+    late_ = late_ || polls_ == kMostPolls;
+    polls_ = 0;
+    return std::exchange(held_, std::nullopt);
+  }
+
+ private:
+  static constexpr int kMostPolls = 2000;
+  bool is_too_early(const net::Header& header) {
+    if (header.kind != number_of(replication::MessageKind::values)) return false;
+    if (first_ == 0) first_ = header.call - 1;  // launch 0 is sent nothing
+    const auto launch = static_cast<int>(header.call - first_);
+    return launch > from_ && ran_ < launch + 1;
+  }
+
+  const std::unique_ptr<net::Transport> inner_;
+  const std::atomic<int>& ran_;
+  const int from_;
+  bool& late_;
+  std::optional<net::Message> held_;
+  std::uint64_t first_ = 0;
+  int polls_ = 0;
+};
+
+/// On one thread, too: a rank runs what needs nothing from others before it waits for them.
+TEST(OnShardsWithThreads, WhatNeedsNoMessageRunsBeforeOneIsAwaited) {
+  static constexpr Field<double> now{"now"}, next{"next"};
+  static constexpr int kRounds = 40;
+  std::atomic<int> ran{0};  // tasks of the first shard that have no neighbour on the other
+  const Task relax{"relax", [&ran](Point1 piece, Write<double> to, Read<double> from) {
+                     for (auto p : to.domain()) to[p] = from[p - 1] + from[p + 1];
+                     if (piece == 0) ++ran;
+                   }};
+  const net::InProcess network(2, [](std::size_t) { return std::size_t{0}; });
+  const auto slots = detail::TaskSlots::beside_process();
+  bool late = false;
+  std::vector<std::thread> shards;
+  for (shard::ShardId shard = 0; shard < 2; ++shard)
+    shards.emplace_back([&, shard] {
+      Options options;
+      options.workers = 0;
+      options.autotrace = false;
+      std::unique_ptr<net::Transport> end = network.open(shard);
+      if (shard == 0)
+        end = std::make_unique<HeldBack>(std::move(end), ran, kRounds, late);  // the second half
+      runtime::World world{nullptr, slots, std::make_shared<net::Mailbox>(std::move(end))};
+      Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
+      runtime.run([&](Context& context) {
+        const Trace rounds{"rounds"};
+        const auto cells = context.region(Rect1{0, 63}, now, next);
+        const auto blocks = context.blocks(cells, 4);
+        const auto inner = context.interior(blocks, 1), halo = context.halo(blocks, 1);
+        context.fill(cells, now, 0.0);
+        context.fill(cells, next, 0.0);
+        for (int round = 0; round < kRounds; ++round)
+          context.trace(rounds, [&] {
+            context.launch(relax, 4, inner[next], halo[now]);
+            context.launch(relax, 4, inner[now], halo[next]);
+          });
+      });
+    });
+  for (std::thread& each : shards) each.join();
+  EXPECT_FALSE(late);
+  EXPECT_EQ(ran, 2 * kRounds);
+}
+
+}  // namespace
+}  // namespace refrain::test::traces_on_shards_test
