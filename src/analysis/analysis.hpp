@@ -229,9 +229,19 @@ class Analysis {
     if (state_log_ != nullptr) state_log_->shared(field, after);
     field.on_shards = std::move(after);
   }
-  /// While it is recorded, before the operation of a message or an exchange is published.
-  void note_message(MessagePayload payload) { state_log_->message(std::move(payload)); }
-  void note_exchange(ExchangePayload payload) { state_log_->exchange(payload); }
+  /// Before an operation is published by which shards send each other something: what it works on, if it is recorded.
+  void note(const MessagePayload& message) {
+    if (state_log_ != nullptr) state_log_->message(message);
+  }
+  void note(const ExchangePayload& exchange) {
+    if (state_log_ != nullptr) state_log_->exchange(exchange);
+  }
+  void note(const TakePayload& take) {
+    if (state_log_ != nullptr) state_log_->take(take);
+  }
+  void note_give(const FoldPayload& given, const exec::NodeRef& reducer) {
+    if (state_log_ != nullptr) state_log_->give(given, reducer);
+  }
   /// Tells the logs, if there are any, of an operation: of one that moves or holds data, what it works on.
   void log_operation(const exec::Node& node, const Origin& origin,
                      const FieldState* field = nullptr, MemoryId source = 0, MemoryId target = 0,
@@ -255,6 +265,10 @@ class Analysis {
   FoldPayload& issue_fold(const exec::NodeRef& reducer, FieldState& field, Footprint& footprint,
                           Instance& target, const ReductionOp* relaxed, const Origin& origin,
                           bool gated = true);
+  /// The fold of what other shards contribute, which is there after `taken`. Payload: its points, its message and section,
+  /// and its reducer.
+  void issue_fold(const exec::NodeRef& taken, FoldPayload payload, Instance& target,
+                  const ReductionOp* relaxed, const Origin& origin);
 
   /// Adds a relaxed fold to its group, which is begun when there is none. A group that has grown forgets complete
   /// folds.
@@ -299,6 +313,9 @@ class Analysis {
                   const Origin& origin);
   const exec::NodeInfo& info_for(const char* name, const Origin& origin);
   void publish_copy(const Edges& edges);
+  exec::Node& make_fold(FoldPayload payload, const Origin& origin);
+  void publish_fold(exec::Node& fold, const exec::NodeRef& after, Footprint& footprint,
+                    Instance& target, const ReductionOp* relaxed, const Origin& origin);
   Use* nearest_valid(const FieldState& field, EquivalenceSet& set, MemoryId target) const;
   template <class Payload>
   exec::Node& make_node(exec::NodeKind kind, void (*run)(exec::Node&, exec::Execution&),

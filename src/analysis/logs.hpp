@@ -20,8 +20,10 @@ namespace refrain::analysis {
 
 struct ExchangePayload;
 struct FillValue;
+struct FoldPayload;
 struct MessagePayload;
 struct Origin;
+struct TakePayload;
 struct EquivalenceSet;
 class FieldState;
 
@@ -71,9 +73,11 @@ class StateLog {
   /// Before a call changes who has which data of the field on all shards, or goes by it: `after` is what
   /// FieldState::on_shards becomes.
   virtual void shared(FieldState& field, const std::shared_ptr<const void>& after) = 0;
-  /// The next operation that is told of is a message, or an exchange.
+  /// The next operation that is told of is a message, or an exchange; it awaits contributions; it gives the reducer's away.
   virtual void message(MessagePayload payload) = 0;
   virtual void exchange(ExchangePayload payload) = 0;
+  virtual void take(TakePayload payload) = 0;
+  virtual void give(const FoldPayload& payload, const exec::NodeRef& reducer) = 0;
   /// The call that an operation is for.
   virtual void origin(const exec::Node& operation, const Origin& origin) = 0;
   /// An operation is about to be published.

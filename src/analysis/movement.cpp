@@ -68,6 +68,7 @@ void FillPayload::run(const FillValue& filled) const {
 }
 
 void FoldPayload::fold() {
+  if (message != nullptr) message->fetch(*this);
   const auto contribution = std::exchange(accumulator, nullptr);
   if (const exec::FailureRef lost = std::exchange(failure, nullptr))
     return target->poison.fold(points, lost);
@@ -167,24 +168,43 @@ FoldPayload& Analysis::issue_fold(const exec::NodeRef& reducer, FieldState& fiel
                                   Footprint& footprint, Instance& target,
                                   const ReductionOp* relaxed, const Origin& origin, bool gated) {
   make_valid(field, footprint, target, origin);
-  exec::Node& fold = make_node(
-      exec::NodeKind::fold, run_fold, &info_for(fold_name, origin),
-      FoldPayload{nullptr, &target, footprint.points, relaxed != nullptr ? relaxed->fold : nullptr,
-                  origin.info, origin.argument});
-  fold.payload_as<FoldPayload>().origin = failure_origin(fold, origin);
+  exec::Node& fold = make_fold({nullptr, &target, footprint.points, nullptr, origin.info}, origin);
   fold.record = reducer.node->record;
-  if (gated) {
-    fold.flags = exec::kFold;
-    exec::ReducerGate::attach_fold(reducer, fold);
-  }
-  log_operation(fold, origin, &field, target.memory, target.memory, footprint.points);
-  Edges edges = edges_to(fold);
-  edges.add(reducer);
-  if (relaxed != nullptr) use_relaxed(edges, footprint, target, relaxed->fold);
-  else use(edges, footprint, target, Privilege::read_write);
+  exec::ReducerGate::attach_fold(reducer, fold);
+  if (gated) fold.flags = exec::kFold;
+  publish_fold(fold, reducer, footprint, target, relaxed, origin);
   ++counters_.folds;
-  publish(edges);
   return fold.payload_as<FoldPayload>();
+}
+
+void Analysis::issue_fold(const exec::NodeRef& taken, FoldPayload payload, Instance& target,
+                          const ReductionOp* relaxed, const Origin& origin) {
+  Footprint& footprint = target.field->footprint(payload.points, true);
+  make_valid(*target.field, footprint, target, origin);
+  payload.target = &target;
+  publish_fold(make_fold(std::move(payload), origin), taken, footprint, target, relaxed, origin);
+}
+
+exec::Node& Analysis::make_fold(FoldPayload payload, const Origin& origin) {
+  payload.argument = origin.argument;
+  exec::Node& fold =
+      make_node(exec::NodeKind::fold, run_fold, &info_for(fold_name, origin), std::move(payload));
+  fold.payload_as<FoldPayload>().origin = failure_origin(fold, origin);
+  return fold;
+}
+
+void Analysis::publish_fold(exec::Node& fold, const exec::NodeRef& after, Footprint& footprint,
+                            Instance& target, const ReductionOp* relaxed, const Origin& origin) {
+  log_operation(fold, origin, target.field, target.memory, target.memory, footprint.points);
+  Edges edges = edges_to(fold);
+  edges.add(after);
+  if (relaxed != nullptr) {
+    fold.payload_as<FoldPayload>().relaxed = relaxed->fold;
+    use_relaxed(edges, footprint, target, relaxed->fold);
+  } else {
+    use(edges, footprint, target, Privilege::read_write);
+  }
+  publish(edges);
 }
 
 }  // namespace refrain::analysis

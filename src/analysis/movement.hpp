@@ -3,12 +3,14 @@
 // reduction home. A payload stands behind its node in memory, or in a recording.
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>
 
 #include "analysis/equivalence_set.hpp"
 #include "analysis/instance.hpp"
+#include "analysis/message.hpp"
 #include "data/index_space.hpp"
 
 namespace refrain::detail {
@@ -36,19 +38,23 @@ struct FillPayload {
   void run(const FillValue& filled) const;
 };
 
-/// What a fold operation works on. The reducing task makes the accumulator when it starts.
+/// What a fold operation works on, or one that gives a contribution to the shard that folds it. The reducing task makes the
+/// accumulator when it starts; a fold of what has come from another shard fetches it.
 struct FoldPayload {
   std::shared_ptr<refrain::detail::Accumulator> accumulator;
-  const Instance* target = nullptr;
+  const Instance* target = nullptr;  ///< null: another shard folds
   data::IndexSpaceRef points;
   /// The operator, where others may be folded into the same points meanwhile.
   FoldFunction relaxed = nullptr;
-  /// Whose contribution it is, for messages. Lasts as long as its launch, which the fold belongs to.
+  /// Whose contribution it is, for messages. Lasts as long as its launch, which the fold belongs to, or as `message`.
   const exec::NodeInfo* reducer = nullptr;
   int argument = 0;
   exec::FailureRef failure{};      ///< why there is no contribution
   FoldPayload* next = nullptr;     ///< of another part of the argument's points
   exec::Failure::Origin origin{};  ///< of its own failure
+  /// Where it comes from, or goes; null: it stays here.
+  std::shared_ptr<Contributions> message{};
+  std::uint32_t section = 0;  ///< there
   /// Folds what there is, where there are values to fold it into, and lets it go. Where it throws, the target has the
   /// failure that fail(error, who) makes; `who` is for its message.
   template <class Fail>

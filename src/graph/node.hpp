@@ -106,7 +106,7 @@ struct alignas(64) Node {
   std::uint8_t flags = 0;       ///< NodeFlag bits
   std::uint8_t size_class = 0;  ///< of the node's memory (NodePool)
   std::atomic<ManualState> manual{ManualState::waiting};
-  /// Of a kReducer node: how many folds it has (0 means 1). Of a kFold node: how many sequence numbers
+  /// Of a kReducer node: how many folds it has (0 means 1). Of a fold: how many sequence numbers
   /// back its reducer is (set both through graph/reducer_gate.hpp).
   std::uint32_t reduction = 0;
 

@@ -143,7 +143,37 @@ struct CompiledTrace::Runs {
       return exec::fail(replay, index, error, who);
     });
   }
+  static void give(const void* operand, exec::Replay& replay, std::uint32_t index,
+                   exec::Execution& execution) {
+    auto& given = std::get<analysis::FoldPayload>(values(replay).work[of(operand).number]);
+    if (execution.failure != nullptr) return given.accumulator.reset();
+    given.message->put(
+        given, [&](const std::exception_ptr& error) { return exec::fail(replay, index, error); });
+  }
+  static void take(const void* operand, exec::Replay& replay, std::uint32_t index,
+                   exec::Execution& execution) {
+    if (execution.failure != nullptr) return;
+    const auto& take = std::get<analysis::TakePayload>(values(replay).work[of(operand).number]);
+    take.taken->receive(exec::complete_later(replay, index, execution));
+  }
 };
+
+namespace {
+
+/// The contributions that an operation puts in, awaits or fetches; null: none.
+template <class Work>
+std::shared_ptr<analysis::Contributions> contributions_in(const Work& work) {
+  if (const auto* take = std::get_if<analysis::TakePayload>(&work)) return take->taken;
+  if constexpr (std::is_same_v<Work, trace::Work>) {
+    const auto* fold = std::get_if<trace::Fold>(&work);
+    return fold != nullptr ? fold->payload.message : nullptr;
+  } else {
+    const auto* fold = std::get_if<analysis::FoldPayload>(&work);
+    return fold != nullptr ? fold->message : nullptr;
+  }
+}
+
+}  // namespace
 
 // --- layout ------------------------------------------------------------------------------------------
 
@@ -296,11 +326,20 @@ void CompiledTrace::lay_out(Index index, std::uint32_t rank, exec::Template::Ope
     case exec::NodeKind::fold:
       made.run = Runs::fold;
       operand.number = own_works_++;
-      made.flags = exec::kFold;
-      made.reduction = index - recorded.work_as<trace::Fold>()->reducer;
+      if (const auto* fold = recorded.work_as<trace::Fold>(); fold->gated) {
+        made.flags = exec::kFold;
+        made.reduction = index - fold->reducer;
+      }
+      note_contributions(index);
       break;
     case exec::NodeKind::other:
       made.run = Runs::reduce;
+      note_contributions(index);
+      if (recorded.work_as<trace::Fold>() != nullptr) made.run = Runs::give;
+      if (recorded.work_as<analysis::TakePayload>() != nullptr) {
+        made.run = Runs::take;
+        made.awaits = true;
+      }
       if (const auto* exchange = recorded.work_as<analysis::ExchangePayload>()) {
         made.run = Runs::exchange;
         made.awaits = exchange->completes_later;
@@ -322,10 +361,8 @@ void CompiledTrace::lay_out_task(Index index, std::uint32_t rank, exec::Template
   made.processor = point.queue;
   made.wakes = calls_[step]->wants_result;
   made.opens_scope = variant.may_launch;
-  if (plan.reductions > 0) {
-    made.flags = exec::kReducer;
-    made.reduction = plan.reductions;
-  }
+  made.reduction = recording_->operations[index].gated_folds;
+  if (made.reduction > 0) made.flags = exec::kReducer;
   Operand& operand = operands_[index];
   operand.rank = rank;
   // A task that has no context and waits for nothing runs with less ado.
@@ -357,6 +394,20 @@ void CompiledTrace::lay_out_task(Index index, std::uint32_t rank, exec::Template
   if (variant.plain != nullptr) made.plain_operand = &plain.frame;
 }
 
+/// The operation belongs to a message of contributions, if it does.
+void CompiledTrace::note_contributions(Index operation) {
+  const trace::Operation& recorded = recording_->operations[operation];
+  const auto message_of = [this](Index each) {
+    const Boxed<trace::Work>& work = recording_->operations[each].work;
+    return work ? contributions_in(*work) : nullptr;
+  };
+  std::vector<Index>& known = launches_[recorded.step].contributions;
+  const auto message = message_of(operation);
+  if (message == nullptr || std::ranges::find(known, message, message_of) != known.end()) return;
+  const auto argument_of = [this](Index each) { return recording_->operations[each].argument; };
+  known.insert(std::ranges::upper_bound(known, recorded.argument, {}, argument_of), operation);
+}
+
 std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
   auto values = std::make_unique<ReplayValues>();
   values->trace = this;
@@ -373,9 +424,6 @@ std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
     record.plan = launch.shared.plan;
     record.context = &context_;
   }
-  for (Index i = 0; i < operands_.size(); ++i)
-    if (const auto* fold = recording_->operations[i].work_as<trace::Fold>())
-      values->work[operands_[i].number] = fold->payload;
   for (Index i = 0; i < operands_.size(); ++i) {
     const trace::Operation& recorded = recording_->operations[i];
     const Operand& operand = operands_[i];
@@ -383,18 +431,42 @@ std::unique_ptr<ReplayValues> CompiledTrace::make_values() const {
     Launch& launch = launches_[recorded.step];
     LaunchRecord& record =
         launch.own < 0 ? launch.shared : values->records[static_cast<std::size_t>(launch.own)];
-    TaskPayload* payload =
-        make_payload(values->payloads.get() + operand.offset, record, operand.rank);
-    // The folds of a task are the operations that name it, in the order of its arguments.
-    analysis::FoldPayload** slot = payload->folds(*record.plan);
-    for (Index other = i + 1, left = record.plan->reductions; left > 0; ++other) {
-      const auto* fold = recording_->operations[other].work_as<trace::Fold>();
-      if (fold == nullptr || fold->reducer != i) continue;
-      *slot++ = &std::get<analysis::FoldPayload>(values->work[operands_[other].number]);
-      --left;
-    }
+    make_payload(values->payloads.get() + operand.offset, record, operand.rank);
   }
+  connect_folds(*values);
   return values;
+}
+
+/// Of each fold, and what gives contributions away, its own payload: with its message, and where its reducer finds it.
+void CompiledTrace::connect_folds(ReplayValues& values) const {
+  std::unordered_map<const analysis::Contributions*, std::shared_ptr<analysis::Contributions>> own;
+  const auto own_of = [&own](const std::shared_ptr<analysis::Contributions>& recorded) {
+    if (recorded == nullptr) return recorded;
+    std::shared_ptr<analysis::Contributions>& found = own[recorded.get()];
+    if (found == nullptr) found = recorded->again();
+    return found;
+  };
+  for (Index i = 0; i < operands_.size(); ++i) {
+    const trace::Operation& recorded = recording_->operations[i];
+    if (const auto* take = recorded.work_as<analysis::TakePayload>())
+      values.work[operands_[i].number] = analysis::TakePayload{own_of(take->taken)};
+    const auto* const fold = recorded.work_as<trace::Fold>();
+    if (fold == nullptr) continue;
+    auto& payload = values.work[operands_[i].number].emplace<analysis::FoldPayload>(fold->payload);
+    payload.message = own_of(payload.message);
+    payload.next = nullptr;
+    if (fold->reducer == trace::kNone) continue;
+    // The folds of an argument are in a list, and the lists are by argument.
+    std::byte* const at = values.payloads.get() + operands_[fold->reducer].offset;
+    const LaunchPlan& plan = *launches_[recorded.step].shared.plan;
+    const auto before = std::count_if(
+        plan.requirements.begin(), plan.requirements.begin() + recorded.argument,
+        [](const PlannedRequirement& each) { return each.privilege == Privilege::reduce; });
+    analysis::FoldPayload** link =
+        std::launder(reinterpret_cast<TaskPayload*>(at))->folds(plan) + before;
+    while (*link != nullptr) link = &(*link)->next;
+    *link = &payload;
+  }
 }
 
 ReplayValues& CompiledTrace::values(exec::Replay& replay) {
@@ -434,6 +506,8 @@ void CompiledTrace::number(exec::Replay& replay, Index step, std::uint64_t call)
   for (const Index i : launches_[step].messages)
     mine.work[operands_[i].number] =
         recording_->operations[i].work_as<analysis::MessagePayload>()->message->next(call);
+  for (const Index i : launches_[step].contributions)
+    contributions_in(mine.work[operands_[i].number])->begin(call);
 }
 
 exec::Failure::Origin CompiledTrace::shared_name(const exec::Replay& replay,
@@ -486,6 +560,9 @@ CompiledTrace::Uses CompiledTrace::uses(Index steps) const {
       for (Index i = first_of(step); i < recording_->steps[step].operations; ++i) {
         if (const auto* message = recording_->operations[i].work_as<analysis::MessagePayload>())
           last[const_cast<analysis::Instance*>(message->instance)] = ++found.points;
+        if (const auto* fold = recording_->operations[i].work_as<trace::Fold>();
+            fold != nullptr && fold->reducer == trace::kNone)
+          last[const_cast<analysis::Instance*>(fold->payload.target)] = ++found.points;
         if (recording_->operations[i].kind != exec::NodeKind::task) continue;
         ++found.points;
         for (std::uint32_t argument = 0; argument < plan->argument_count; ++argument) {
@@ -518,7 +595,8 @@ analysis::AnalysisCounters CompiledTrace::counts(Index operations) const {
       sum.count_copy(copy->source->memory * memories + copy->target->memory,
                      copy->points->volume() * copy->value_size);
     else if (recorded.work_as<trace::Fill>()) ++sum.fills;
-    else if (recorded.work_as<trace::Fold>()) ++sum.folds;
+    else if (const auto* fold = recorded.work_as<trace::Fold>())
+      sum.folds += fold->reducer != trace::kNone && !fold->is_given();
   }
   return sum;
 }
@@ -581,7 +659,8 @@ const OperationDetails& CompiledTrace::describe() {
       detail.writes(*copy->target, copy->points, copy->value_size);
     } else if (const auto* fill = recorded.work_as<trace::Fill>()) {
       detail.writes(*fill->target, fill->points, fill->value_size);
-    } else if (const auto* fold = recorded.work_as<trace::Fold>()) {
+    } else if (const auto* fold = recorded.work_as<trace::Fold>();
+               fold != nullptr && !fold->is_given()) {
       const analysis::FoldPayload& payload = fold->payload;
       detail.writes(*payload.target, payload.points, payload.target->field->type().size);
     }
@@ -597,7 +676,8 @@ void CompiledTrace::count_bytes() {
             recording_->bytes() + template_->bytes() + steps() * sizeof(Launch) + of(quick_) +
             of(operands_) + of(plain_) + of(edges_.inner) + of(edges_.carried) + of(ended_) +
             of(per_replay_arguments_);
-  for (Index step = 0; step < steps(); ++step) bytes_ += of(launches_[step].messages);
+  for (Index step = 0; step < steps(); ++step)
+    bytes_ += of(launches_[step].messages) + of(launches_[step].contributions);
   for (const auto& call : calls_) bytes_ += sizeof *call + of(call->key) + of(call->makers);
   all_.bytes += bytes_;
   // As Scope::make_room_to_replay lets there be.

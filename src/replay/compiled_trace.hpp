@@ -38,7 +38,8 @@ struct ReplayValues {
   using Fill = std::shared_ptr<const analysis::FillValue>;
   /// What an operation works on that is no task: a fill operation on what it writes.
   using Work = std::variant<Fill, analysis::FoldPayload, FutureReduction,
-                            std::shared_ptr<analysis::Exchange>, analysis::Message::Turn>;
+                            std::shared_ptr<analysis::Exchange>, analysis::Message::Turn,
+                            analysis::TakePayload>;
   const CompiledTrace* trace = nullptr;     ///< whose replay it is
   std::unique_ptr<LaunchRecord[]> records;  ///< of launches with values, futures or a result
   std::vector<Fill> step_fills;             ///< by step: what its fill has made pending
@@ -145,7 +146,9 @@ class CompiledTrace {
     LaunchRecord shared;    ///< when no replay needs one of its own; no plan: the call is no launch
     std::int64_t own = -1;  ///< number of the replay's own record, or -1
     bool has_fills = false;
-    std::vector<trace::Index> messages;     ///< of its operations
+    std::vector<trace::Index> messages;  ///< of its operations
+    /// The first operation of each message of contributions, by argument: the order in which they get their turns.
+    std::vector<trace::Index> contributions;
     std::unique_ptr<std::byte[]> payloads;  ///< of its tasks, if replays can share them
   };
   /// What an operation works on.
@@ -166,6 +169,7 @@ class CompiledTrace {
   struct Runs;
 
   void unpin();
+  void note_contributions(trace::Index operation);
   std::vector<exec::Template::Operation> lay_out();
   void lay_out(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
   void lay_out_task(trace::Index index, std::uint32_t rank, exec::Template::Operation& made);
@@ -176,6 +180,7 @@ class CompiledTrace {
   [[nodiscard]] exec::Failure::Origin failure_origin(const exec::Replay& replay,
                                                      trace::Index operation) const;
   void compile(std::vector<exec::Template::Operation> operations);
+  void connect_folds(ReplayValues& values) const;
   [[nodiscard]] std::vector<std::uint32_t> order_in_steps(
       const std::vector<trace::RecordedEdge>& inner, const exec::Template& compiled) const;
   const OperationDetails& describe();

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -332,15 +331,15 @@ void Replication::begin(LaunchPlan& launch, std::uint64_t call) {
 /// The messages of contributions to one argument.
 void Replication::reduce(LaunchPlan& launch, std::uint32_t argument, const shard::Traffic& traffic,
                          const analysis::Origin& origin) {
-  const std::size_t size = launch.requirements[argument].type.size;
   struct Given {
     std::uint32_t message;
     std::vector<std::size_t> sections;
   };
   FieldState& field = *static_cast<const Plan&>(*launch.points.replicated).fields[argument];
-  const auto is_here = [this](const shard::Contribution& each) { return each.from == me_; };
-  if (!traffic.given.empty() || !std::ranges::all_of(traffic.folded, is_here))
-    context_.deferred->untraceable("contributions went from shard to shard");
+  const auto make = [&](ShardId peer, bool received, const std::vector<std::size_t>& points) {
+    return transfers_.contributions(
+        {peer, received, argument, launch.requirements[argument].op, launch.info}, points, call_);
+  };
   for (const shard::Contribution& each : traffic.folded)
     context_.analysis.widen(field, each.points, origin);
   std::map<ShardId, Given> given;
@@ -354,12 +353,7 @@ void Replication::reduce(LaunchPlan& launch, std::uint32_t argument, const shard
     sections.push_back(each.points->volume());
   }
   outgoing_.resize(outgoing_.size() + given.size());
-  for (const auto& [to, its] : given) {
-    const std::size_t points =
-        std::accumulate(its.sections.begin(), its.sections.end(), std::size_t{0});
-    outgoing_[its.message] = std::make_shared<Outgoing>(
-        header_to(to, MessageKind::contributions, argument, points * size), size, its.sections);
-  }
+  for (const auto& [to, its] : given) outgoing_[its.message] = make(to, false, its.sections);
   for (const shard::Contribution& each : traffic.folded) {
     if (each.from == me_)
       parts_.push_back(
@@ -367,19 +361,14 @@ void Replication::reduce(LaunchPlan& launch, std::uint32_t argument, const shard
     else folded[each.from].push_back(&each);
   }
   for (const auto& [from, sections] : folded) {
-    auto incoming = std::make_shared<Incoming>();
-    incoming->failed.resize(sections.size());
-    std::size_t offset = 0;
-    for (std::size_t section = 0; section < sections.size(); ++section) {
-      incoming->offsets.push_back(offset);
-      offset += sections[section]->points->volume() * size;
-      remote_.push_back({sections[section]->launch_rank, argument, taken_.size(), section,
-                         sections[section]->points});
+    std::vector<std::size_t> points;
+    for (const shard::Contribution* each : sections) {
+      remote_.push_back({each->launch_rank, argument, static_cast<std::uint32_t>(points.size()),
+                         taken_.size(), each->points});
+      points.push_back(each->points->volume());
     }
-    incoming->offsets.push_back(offset);
-    const exec::NodeRef node =
-        transfers_.take(incoming, header_from(from, MessageKind::contributions, argument), origin);
-    taken_.push_back({std::move(incoming), node});
+    const std::shared_ptr<Contributions> incoming = make(from, true, points);
+    taken_.push_back({incoming, transfers_.take(incoming, origin)});
   }
 }
 
@@ -390,8 +379,8 @@ void Replication::fold_before(LaunchPlan& launch, std::uint64_t launch_rank) {
     const RemoteFold& each = remote_[next_remote_];
     const Taken& taken = taken_[each.message];
     const runtime::PlannedRequirement& requirement = launch.requirements[each.argument];
-    transfers_.fold(taken.incoming, taken.node, each.section, *plan.fields[each.argument],
-                    each.points, *requirement.op, requirement.relaxed,
+    transfers_.fold(taken.message, taken.node, each.section, *plan.fields[each.argument],
+                    each.points, requirement.relaxed ? requirement.op : nullptr,
                     origin_of(launch, each.argument, each.launch_rank));
   }
 }
@@ -512,8 +501,7 @@ exec::NodeRef Replication::issue(const runtime::CallExchange& made, std::uint64_
   context_.analysis.log_operation(node, origin);
   analysis::Edges edges = context_.analysis.edges_to(node);
   add_edges(edges);
-  if (context_.analysis.is_recorded())
-    context_.analysis.note_exchange({made.exchange->completes_later()});
+  context_.analysis.note(analysis::ExchangePayload{made.exchange->completes_later()});
   context_.analysis.publish(edges);
   return ref;
 }

@@ -79,8 +79,8 @@ class Replication final : public runtime::Replicated {
   struct Pieces;
   /// Contributions of one launch point of another shard.
   struct RemoteFold {
-    std::uint32_t launch_rank, argument;
-    std::size_t message, section;
+    std::uint32_t launch_rank, argument, section;
+    std::size_t message;
     data::IndexSpaceRef points;
   };
   struct Part {
@@ -88,7 +88,7 @@ class Replication final : public runtime::Replicated {
     runtime::ContributionPart part;
   };
   struct Taken {
-    std::shared_ptr<Incoming> incoming;
+    std::shared_ptr<Contributions> message;
     exec::NodeRef node;
   };
 
@@ -137,7 +137,7 @@ class Replication final : public runtime::Replicated {
   shard::ShardId runs_at_ = 0;  ///< a single one
   Sharding sharding_;           ///< a group
   std::uint64_t call_ = 0;
-  std::vector<std::shared_ptr<Outgoing>> outgoing_;
+  std::vector<std::shared_ptr<Contributions>> outgoing_;
   std::vector<Taken> taken_;
   std::vector<Part> parts_;         ///< by launch rank and argument
   std::vector<RemoteFold> remote_;  ///< the same

@@ -19,11 +19,6 @@ using exec::Node;
 
 namespace {
 
-net::Header sized(net::Header header, std::size_t bytes) {
-  header.size = bytes;
-  return header;
-}
-
 /// Values of an argument, sent to a shard or received from it once, or in each replay.
 class Values final : public analysis::Message {
  public:
@@ -128,125 +123,22 @@ void run_values(Node& node, Execution& execution) {
   payload.~ValuesPayload();
 }
 
-struct Take {
-  std::shared_ptr<Incoming> incoming;
-  net::Header header;
-  net::Mailbox* mailbox;
-  KnownFailures* failures;
-};
-
-void take_in(Incoming& incoming, net::Message message, KnownFailures& failures) {
-  Reader trailer = trailer_of(std::as_const(message).bytes(), incoming.offsets.back());
-  while (!trailer.at_end()) {
-    const std::size_t section = trailer.number();
-    if (section >= incoming.failed.size()) throw net::WrongMessage();
-    incoming.failed[section] = failures.read(trailer);
-  }
-  incoming.message = std::make_unique<const net::Message>(std::move(message));
-}
-
 void run_take(Node& node, Execution& execution) {
-  if (execution.failure != nullptr) return end_payload<Take>(node, execution);
-  auto& take = node.payload_as<Take>();
-  exec::LaterCompletion later = exec::complete_later(node, execution, end_payload<Take>);
-  take.mailbox->await(sized(take.header, take.incoming->offsets.back()), node.info->where,
-                      [&take, later](net::Message message) mutable {
-                        try {
-                          take_in(*take.incoming, std::move(message), *take.failures);
-                        } catch (const net::WrongMessage&) {
-                          throw;  // the mailbox says what is wrong
-                        } catch (...) { return later.fail(std::current_exception()); }
-                        later.complete();
-                      });
+  if (execution.failure != nullptr) return end_payload<analysis::TakePayload>(node, execution);
+  node.payload_as<analysis::TakePayload>().taken->receive(
+      exec::complete_later(node, execution, end_payload<analysis::TakePayload>));
 }
-
-struct RemoteFold {
-  analysis::FoldPayload fold;
-  exec::NodeInfo reducer;  ///< the launch's own may be gone
-  std::shared_ptr<Incoming> incoming;
-  std::size_t section;
-  const ReductionOp* op;
-};
-
-void run_remote_fold(Node& node, Execution& execution) {
-  auto& remote = node.payload_as<RemoteFold>();
-  if (execution.failure == nullptr) {
-    const Incoming& incoming = *remote.incoming;
-    remote.fold.failure = incoming.failed[remote.section];
-    try {
-      if (remote.fold.failure == nullptr) {
-        remote.fold.accumulator =
-            std::make_shared<refrain::detail::Accumulator>(*remote.op, *remote.fold.points);
-        remote.fold.accumulator->unpack(*remote.fold.points, incoming.message->bytes().data() +
-                                                                 incoming.offsets[remote.section]);
-      }
-    } catch (...) {  // the operator is the program's
-      remote.fold.failure = exec::fail(node, remote.fold.origin, std::current_exception());
-    }
-    remote.fold.run([&](const std::exception_ptr& error, const exec::Failure::Who& who) {
-      return exec::fail(node, remote.fold.origin, error, who);
-    });
-  }
-  remote.~RemoteFold();
-}
-
-/// Its contribution comes first: the reducer knows it as a fold.
-struct Give {
-  analysis::FoldPayload contribution;
-  std::shared_ptr<Outgoing> outgoing;
-  std::size_t section;
-  net::Mailbox* mailbox;
-  KnownFailures* failures;
-};
 
 void run_give(Node& node, Execution& execution) {
-  auto& give = node.payload_as<Give>();
-  analysis::FoldPayload& contribution = give.contribution;
-  // Without either its reducer was given up, and the run is at its end: nobody is told anything.
-  const bool reducer_ran = contribution.failure != nullptr || contribution.accumulator != nullptr;
-  if (execution.failure == nullptr && reducer_ran) {
-    try {
-      if (contribution.failure == nullptr)
-        contribution.accumulator->pack(*contribution.points, give.outgoing->bytes_of(give.section));
-    } catch (...) {  // the operator is the program's
-      contribution.failure = exec::fail(node, contribution.origin, std::current_exception());
-    }
-    give.outgoing->put(give.section, contribution.failure, *give.mailbox, *give.failures);
-  }
-  give.~Give();
+  auto& given = node.payload_as<analysis::FoldPayload>();
+  if (execution.failure == nullptr)
+    given.message->put(given, [&](const std::exception_ptr& error) {
+      return exec::fail(node, given.origin, error);
+    });
+  given.~FoldPayload();
 }
 
 }  // namespace
-
-// --- contributions -------------------------------------------------------------------------------------
-
-Outgoing::Outgoing(const net::Header& header, std::size_t value_size,
-                   std::span<const std::size_t> points)
-    : header_(header), failed_(points.size()), left_(points.size()) {
-  std::size_t offset = 0;
-  for (const std::size_t count : points) {
-    offsets_.push_back(offset);
-    offset += count * value_size;
-  }
-  bytes_.resize(offset);
-}
-
-void Outgoing::put(std::size_t section, const FailureRef& failure, net::Mailbox& mailbox,
-                   KnownFailures& failures) {
-  failed_[section] = failure;
-  if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) send(mailbox, failures);
-}
-
-void Outgoing::send(net::Mailbox& mailbox, KnownFailures& failures) {
-  Writer trailer;
-  for (std::size_t section = 0; section < failed_.size(); ++section) {
-    if (failed_[section] == nullptr) continue;
-    if (trailer.bytes().empty()) begin_trailer(trailer, bytes_.size());
-    trailer.number(section);
-    failures.write(trailer, failed_[section]);
-  }
-  mailbox.send(header_, {bytes_, trailer.bytes()});
-}
 
 // --- making operations -----------------------------------------------------------------------------------
 
@@ -295,61 +187,60 @@ void Transfers::move(FieldState& field, const IndexSpaceRef& points, Instance& i
   analysis::Edges edges = context_.analysis.edges_to(node);
   context_.analysis.use(edges, field.footprint(points, true), instance,
                         received ? Privilege::write : Privilege::read);
-  if (context_.analysis.is_recorded()) context_.analysis.note_message({&instance, points, values});
+  context_.analysis.note(analysis::MessagePayload{&instance, points, values});
   context_.analysis.publish(edges);
 }
 
-exec::NodeRef Transfers::take(const std::shared_ptr<Incoming>& incoming, const net::Header& header,
+std::shared_ptr<Contributions> Transfers::contributions(Contributions::Of of,
+                                                        const std::vector<std::size_t>& points,
+                                                        std::uint64_t call) {
+  auto made = std::make_shared<Contributions>(Contributions::Post{mailbox_, failures_, counters_},
+                                              std::move(of), points);
+  made->begin(call);
+  return made;
+}
+
+exec::NodeRef Transfers::take(const std::shared_ptr<Contributions>& incoming,
                               const analysis::Origin& origin) {
-  Node& node = make(exec::NodeKind::other, run_take, info_for("receive", origin),
-                    Take{incoming, header, &mailbox_, &failures_});
+  const analysis::TakePayload payload{incoming};
+  Node& node = make(exec::NodeKind::other, run_take, info_for("receive", origin), payload);
   const exec::NodeRef ref{&node, node.seq};
   context_.analysis.log_operation(node, origin);
+  context_.analysis.note(payload);
   context_.analysis.publish(context_.analysis.edges_to(node));
   return ref;
 }
 
-void Transfers::fold(const std::shared_ptr<Incoming>& incoming, const exec::NodeRef& taken,
-                     std::size_t section, FieldState& field, const IndexSpaceRef& points,
-                     const ReductionOp& op, bool relaxed, const analysis::Origin& origin) {
-  Instance& instance = place(field, points, origin);
-  analysis::Footprint& footprint = field.footprint(points, true);
-  context_.analysis.make_valid(field, footprint, instance, origin);
+void Transfers::fold(const std::shared_ptr<Contributions>& incoming, const exec::NodeRef& taken,
+                     std::uint32_t section, FieldState& field, const IndexSpaceRef& points,
+                     const ReductionOp* relaxed, const analysis::Origin& origin) {
   analysis::FoldPayload payload;
-  payload.target = &instance;
   payload.points = points;
-  payload.relaxed = relaxed ? op.fold : nullptr;
-  payload.argument = origin.argument;
-
-  Node& node = make(exec::NodeKind::fold, run_remote_fold, info_for("fold", origin),
-                    RemoteFold{std::move(payload), *origin.info, incoming, section, &op});
-  auto& placed = node.payload_as<RemoteFold>();
-  placed.fold.reducer = &placed.reducer;
-  placed.fold.origin = analysis::failure_origin(node, origin);
-  context_.analysis.log_operation(node, origin, &field, instance.memory, instance.memory, points);
-  analysis::Edges edges = context_.analysis.edges_to(node);
-  edges.add(taken);
-  if (relaxed) context_.analysis.use_relaxed(edges, footprint, instance, op.fold);
-  else context_.analysis.use(edges, footprint, instance, Privilege::read_write);
-  context_.analysis.publish(edges);
+  payload.reducer = &incoming->reducer();
+  payload.message = incoming;
+  payload.section = section;
+  context_.analysis.issue_fold(taken, std::move(payload), place(field, points, origin), relaxed,
+                               origin);
 }
 
 analysis::FoldPayload& Transfers::give(const exec::NodeRef& reducer,
-                                       std::shared_ptr<Outgoing> outgoing, std::size_t section,
-                                       const IndexSpaceRef& points,
+                                       std::shared_ptr<Contributions> outgoing,
+                                       std::uint32_t section, const IndexSpaceRef& points,
                                        const analysis::Origin& origin) {
-  analysis::FoldPayload contribution;
-  contribution.points = points;
-  Node& node =
-      make(exec::NodeKind::other, run_give, info_for("send", origin),
-           Give{std::move(contribution), std::move(outgoing), section, &mailbox_, &failures_});
+  analysis::FoldPayload payload;
+  payload.points = points;
+  payload.message = std::move(outgoing);
+  payload.section = section;
+  Node& node = make(exec::NodeKind::other, run_give, info_for("send", origin), std::move(payload));
+  auto& given = node.payload_as<analysis::FoldPayload>();
   node.record = reducer.node->record;
-  node.payload_as<Give>().contribution.origin = analysis::failure_origin(node, origin);
+  given.origin = analysis::failure_origin(node, origin);
   context_.analysis.log_operation(node, origin);
   analysis::Edges edges = context_.analysis.edges_to(node);
   edges.add(reducer);
+  context_.analysis.note_give(given, reducer);
   context_.analysis.publish(edges);
-  return node.payload_as<Give>().contribution;
+  return given;
 }
 
 }  // namespace refrain::replication

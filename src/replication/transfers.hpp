@@ -2,8 +2,7 @@
 // The operations that send and receive: nodes of the task graph like copies, whose other end is on another shard.
 //
 // A message of values has these in the order of the points' boxes, and, if some points have failures in place of values,
-// a list of them behind (replication/wire.hpp). A message of contributions has a section for each launch point that gives
-// some; it is sent when the last of them has been written.
+// a list of them behind (replication/wire.hpp). Those of contributions: replication/contributions.hpp.
 //
 // Threads: the context's makes the operations, and numbers their messages in the order of the program's calls. They run
 // on any thread; a message is taken in on the thread that polls, while the operation that awaits it is under way, so
@@ -13,49 +12,19 @@
 // ends (exec::ScopeUser::failed_here). What fails before it runs has been given up at such an end, and lets go of what it
 // holds. What operators of the program throw are failures like those of tasks.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "analysis/analysis.hpp"
 #include "launch/context_core.hpp"
 #include "net/mailbox.hpp"
+#include "replication/contributions.hpp"
 #include "replication/message_kind.hpp"
 #include "replication/wire.hpp"
 
 namespace refrain::replication {
-
-/// Contributions of launch points to one argument that one shard folds, on their way there.
-class Outgoing {
- public:
-  /// `points`: how many each section has.
-  Outgoing(const net::Header& header, std::size_t value_size, std::span<const std::size_t> points);
-  /// Any thread: where a section's contribution goes; and, once for each section, that it is there, or why not.
-  [[nodiscard]] std::byte* bytes_of(std::size_t section) {
-    return bytes_.data() + offsets_[section];
-  }
-  void put(std::size_t section, const exec::FailureRef& failure, net::Mailbox& mailbox,
-           KnownFailures& failures);
-
- private:
-  void send(net::Mailbox& mailbox, KnownFailures& failures);
-
-  net::Header header_;
-  std::vector<std::size_t> offsets_;  ///< of the sections
-  std::vector<std::byte> bytes_;
-  std::vector<exec::FailureRef> failed_;  ///< by section
-  std::atomic<std::size_t> left_;         ///< sections; acq_rel: the last one sees all
-};
-
-/// The same that have come.
-struct Incoming {
-  std::vector<std::size_t> offsets;  ///< of the sections, and their end
-  std::unique_ptr<const net::Message> message;
-  std::vector<exec::FailureRef> failed;
-};
 
 /// Makes the operations of one context.
 class Transfers {
@@ -71,16 +40,20 @@ class Transfers {
   void receive(analysis::FieldState& field, const data::IndexSpaceRef& points, net::Rank from,
                std::uint32_t argument, const analysis::Origin& origin);
 
-  /// Awaits contributions. The operation after which they are there.
-  exec::NodeRef take(const std::shared_ptr<Incoming>& incoming, const net::Header& header,
+  /// A message of contributions of this call.
+  std::shared_ptr<Contributions> contributions(Contributions::Of of,
+                                               const std::vector<std::size_t>& points,
+                                               std::uint64_t call);
+  /// Awaits it. The operation after which it is there.
+  exec::NodeRef take(const std::shared_ptr<Contributions>& incoming,
                      const analysis::Origin& origin);
-  /// Folds a section of what `taken` has brought.
-  void fold(const std::shared_ptr<Incoming>& incoming, const exec::NodeRef& taken,
-            std::size_t section, analysis::FieldState& field, const data::IndexSpaceRef& points,
-            const ReductionOp& op, bool relaxed, const analysis::Origin& origin);
+  /// Folds a section of what `taken` has brought. `relaxed`: as Analysis::issue_fold.
+  void fold(const std::shared_ptr<Contributions>& incoming, const exec::NodeRef& taken,
+            std::uint32_t section, analysis::FieldState& field, const data::IndexSpaceRef& points,
+            const ReductionOp* relaxed, const analysis::Origin& origin);
   /// Puts a reducer's contribution into a section.
-  analysis::FoldPayload& give(const exec::NodeRef& reducer, std::shared_ptr<Outgoing> outgoing,
-                              std::size_t section, const data::IndexSpaceRef& points,
+  analysis::FoldPayload& give(const exec::NodeRef& reducer, std::shared_ptr<Contributions> outgoing,
+                              std::uint32_t section, const data::IndexSpaceRef& points,
                               const analysis::Origin& origin);
 
  private:

@@ -206,7 +206,7 @@ class Worded {
              name(*copy->source, copy->points) + ")";
     if (const auto* fill = operation.work_as<trace::Fill>())
       return "fill(" + name(*fill->target, fill->points) + ")";
-    if (const auto* fold = operation.work_as<trace::Fold>())
+    if (const auto* fold = operation.work_as<trace::Fold>(); fold != nullptr && !fold->is_given())
       return "fold(" + name(*fold->payload.target, fold->payload.points) + ")";
     if (const auto* message = operation.work_as<analysis::MessagePayload>())
       return operation.info->name + "(" + name(*message->instance, message->points) + ")";

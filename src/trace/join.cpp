@@ -74,7 +74,8 @@ class Joiner {
   void add(const Operation& recorded) {
     Operation& operation = made_->operations.emplace_back(recorded);
     operation.step += step_;
-    if (auto* fold = operation.work_as<Fold>()) fold->reducer += operation_;
+    if (auto* fold = operation.work_as<Fold>(); fold != nullptr && fold->reducer != kNone)
+      fold->reducer += operation_;
     if (auto* fill = operation.work_as<Fill>()) place(fill->source);
   }
 

@@ -163,7 +163,9 @@ std::optional<Work> Recorder::work_of(exec::Node& node) {
       return Fill{fill.target, fill.points, fill.value_size, source};
     }
     case exec::NodeKind::fold:
-      return Fold{node.payload_as<analysis::FoldPayload>(), index_of(node.seq - node.reduction)};
+      return Fold{node.payload_as<analysis::FoldPayload>(),
+                  node.reduction > 0 ? index_of(node.seq - node.reduction) : kNone,
+                  (node.flags & exec::kFold) != 0};
     case exec::NodeKind::access: untraceable("the program accessed data itself"); break;
     case exec::NodeKind::detach: untraceable("memory was detached"); break;
     case exec::NodeKind::task:
@@ -190,6 +192,7 @@ void Recorder::operation(const exec::Node& node, std::span<const exec::NodeRef> 
   made.kind = node.kind;
   made.info = node.info;
   made.step = static_cast<Index>(made_.steps.size());
+  if (node.flags & exec::kReducer) made.gated_folds = std::max(1U, node.reduction);
   if (node.kind != exec::NodeKind::task)
     if (std::optional<Work> work = work_of(const_cast<exec::Node&>(node)))
       rename_instances(made.work.emplace(*std::move(work)),

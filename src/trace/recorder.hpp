@@ -57,6 +57,10 @@ class Recorder final : public analysis::StateLog {
   void shared(analysis::FieldState& field, const std::shared_ptr<const void>& after) override;
   void message(analysis::MessagePayload payload) override { next_ = std::move(payload); }
   void exchange(analysis::ExchangePayload payload) override { next_ = payload; }
+  void take(analysis::TakePayload payload) override { next_ = std::move(payload); }
+  void give(const analysis::FoldPayload& payload, const exec::NodeRef& reducer) override {
+    next_ = Fold{payload, index_of(reducer.seq)};
+  }
   void origin(const exec::Node& operation, const analysis::Origin& origin) override;
   void operation(const exec::Node& operation, std::span<const exec::NodeRef> predecessors) override;
   void untraceable(const char* what) override;

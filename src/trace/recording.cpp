@@ -24,7 +24,7 @@ void describe_work(const Operation& operation, analysis::LoggedOperation& logged
     describe(copy->source, copy->target, copy->points);
   else if (const auto* fill = operation.work_as<Fill>())
     describe(fill->target, fill->target, fill->points);
-  else if (const auto* fold = operation.work_as<Fold>())
+  else if (const auto* fold = operation.work_as<Fold>(); fold != nullptr && !fold->is_given())
     describe(fold->payload.target, fold->payload.target, fold->payload.points);
   else if (const auto* message = operation.work_as<analysis::MessagePayload>())
     describe(message->instance, message->instance, message->points);

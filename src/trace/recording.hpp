@@ -99,15 +99,19 @@ struct Fill {
   FillSource source;
 };
 
+/// What becomes of a contribution, or a part of it: it is folded, or another shard gets it.
 struct Fold {
   analysis::FoldPayload payload;  ///< but for the accumulator
-  Index reducer = 0;
+  Index reducer = kNone;          ///< kNone: of another shard
+  bool gated = false;             ///< the reducer takes a slot of the gate
+
+  [[nodiscard]] bool is_given() const { return payload.target == nullptr; }
 };
 
-/// What a copy, a fill, a fold, a message or an exchange works on. Of tasks and reductions of their values the runtime
+/// What a copy, a fill, a fold, or an operation of messages works on. Of tasks and reductions of their values the runtime
 /// knows it.
 using Work = std::variant<analysis::CopyPayload, Fill, Fold, analysis::MessagePayload,
-                          analysis::ExchangePayload>;
+                          analysis::ExchangePayload, analysis::TakePayload>;
 /// Puts name(instance) in the place of each instance that it names.
 template <class Name>
 void rename_instances(Work& work, Name name) {
@@ -117,7 +121,7 @@ void rename_instances(Work& work, Name name) {
   } else if (auto* fill = std::get_if<Fill>(&work)) {
     fill->target = name(fill->target);
   } else if (auto* fold = std::get_if<Fold>(&work)) {
-    fold->payload.target = name(fold->payload.target);
+    if (!fold->is_given()) fold->payload.target = name(fold->payload.target);
   } else if (auto* message = std::get_if<analysis::MessagePayload>(&work)) {
     message->instance = name(message->instance);
   }
@@ -129,6 +133,7 @@ struct Operation {
   Index step = 0;
   std::size_t rank = 0;  ///< as analysis::Origin
   int argument = -1;
+  std::uint32_t gated_folds = 0;  ///< of a reducer that takes a slot of the gate
   /// None: it is none of these. Most operations are tasks, which need no room for it.
   Boxed<Work> work;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -26,7 +27,7 @@ namespace {
 
 /// A loop of halos, whose sum is a part of the next step and is asked for.
 constexpr int kRounds = 30;
-void run_loop(Context& context, const Trace* mark, int required_from = kRounds) {
+void run_loop(Context& context, const Trace* mark, int required_from) {
   static constexpr Field<double> now{"now"}, next{"next"};
   static const Task relax{"relax", [](Write<double> to, Read<double> from) {
                             for (auto p : to.domain()) to[p] = from[p - 1] + from[p + 1];
@@ -57,8 +58,51 @@ void run_loop(Context& context, const Trace* mark, int required_from = kRounds) 
   }
 }
 
-/// Messages, reductions and the sending of their results are operations of the recording.
-TEST(OnShards, ALoopIsReplayedWithAllThatItSends) {
+/// A loop whose launches contribute to points of their neighbours, and to those of the piece that mirrors theirs. Of what a
+/// shard gives away, some for the second argument comes first. The order of the folds shows in the bits.
+void run_reductions(Context& context, const Trace* mark, int required_from) {
+  static constexpr Field<double> near{"near"}, far{"far"};
+  static constexpr auto contribution = [](Coord piece, Coord p) {
+    return 1.0 / static_cast<double>(3 + p + 11 * piece);
+  };
+  static const Task spread{
+      "spread", [](Point1 piece, Reduce<Sum, double> to_near, Reduce<Sum, double> to_far) {
+        for (auto p : to_near.domain()) to_near[p] += contribution(piece[0], p[0]);
+        for (auto p : to_far.domain()) to_far[p] += contribution(piece[0], p[0]);
+      }};
+  static const Task halve{"halve", [](ReadWrite<double> values, Read<double> others) {
+                            for (auto p : values.domain()) values[p] = values[p] / 2 + others[p];
+                          }};
+  static const Projection mirrored = Projection::affine({{{-1, 0, 0}, {}, {}}}, {7, 0, 0});
+  const auto cells = context.region(Rect1{0, 63}, near, far);
+  const auto blocks = context.blocks(cells, 8);
+  const auto halo = context.halo(blocks, 1);
+  context.fill(cells, near, 1.0);
+  context.fill(cells, far, 1.0);
+  std::array<double, 64> expected_near, expected_far;
+  expected_near.fill(1);
+  expected_far.fill(1);
+  for (int round = 0; round < kRounds; ++round) {
+    if (round == required_from) context.require_replay(*mark);
+    if (mark != nullptr) context.begin_trace(*mark);
+    context.launch(spread, 8, halo[near], blocks.at(mirrored)[far]);
+    context.launch(halve, 8, blocks[near], blocks[far]);
+    if (mark != nullptr) context.end_trace(*mark);
+    for (Coord piece = 0; piece < 8; ++piece)
+      for (Coord p = 0; p < 64; ++p) {
+        double &at_near = expected_near[p], &at_far = expected_far[p];
+        if (p >= piece * 8 - 1 && p <= piece * 8 + 8) at_near += contribution(piece, p);
+        if (p / 8 == 7 - piece) at_far += contribution(piece, p);
+      }
+    for (std::size_t p = 0; p < 64; ++p) expected_near[p] = expected_near[p] / 2 + expected_far[p];
+  }
+  const auto found = context.access<Read>(cells[near]);
+  for (Coord p = 0; p < 64; ++p) EXPECT_EQ(found[p], expected_near[p]) << p;
+}
+
+/// Runs it on three shards with and without traces, marked or found: most of it is replayed, with the messages of a run
+/// without.
+void expect_replays_of(void (*program)(Context& context, const Trace* mark, int required_from)) {
   for (const bool is_marked : {true, false}) {
     std::string sent;
     for (const bool is_traced : {false, true}) {
@@ -67,8 +111,7 @@ TEST(OnShards, ALoopIsReplayedWithAllThatItSends) {
       shards.run(
           [&](Runtime& runtime, shard::ShardId /*shard*/) {
             runtime.run([&](Context& context) {
-              run_loop(context, is_marked ? &rounds : nullptr,
-                       is_traced && is_marked ? 3 : kRounds);
+              program(context, is_marked ? &rounds : nullptr, is_traced && is_marked ? 3 : kRounds);
             });
             const Counters counters = runtime.counters();
             const std::uint64_t least = is_traced ? counters.tasks * 3 / 5 : 0;
@@ -84,6 +127,14 @@ TEST(OnShards, ALoopIsReplayedWithAllThatItSends) {
       sent = now;
     }
   }
+}
+
+/// Messages, reductions and the sending of their results are operations of the recording.
+TEST(OnShards, ALoopIsReplayedWithAllThatItSends) { expect_replays_of(run_loop); }
+
+/// So are contributions to what others own, which get their turns argument by argument.
+TEST(OnShards, ContributionsAreReplayedInTheOrderOfTheirArguments) {
+  expect_replays_of(run_reductions);
 }
 
 /// Tasks called "first" and "second" run on the shard of that name, all of them.
