@@ -44,13 +44,17 @@ Charge new_currents(const ReadWrite<Currents>& current, const ReadWrite<InnerVol
                     const Read<WireInPiece>& constants, const Read<Point1>& in,
                     const Read<Point1>& out, const Read<double>& own, const Read<double>& shared,
                     const Read<double>& ghost, int substeps) {
+  // A piece's wires lie side by side.
+  Currents* const currents = current.values();
+  InnerVoltages* const inners = inner.values();
+  const WireInPiece* const wires = constants.values();
+  const Point1 *const ins = in.values(), *const outs = out.values();
+  const std::size_t count = current.domain().volume();
   Charge gained;
-  for (auto w : current.domain()) {
-    const WireInPiece& wire = constants[w];
-    add(gained, advance_wire(current[w], inner[w], wire.constants,
-                             voltage_of(wire.in, in[w], own, shared, ghost),
-                             voltage_of(wire.out, out[w], own, shared, ghost), substeps));
-  }
+  for (std::size_t w = 0; w < count; ++w)
+    add(gained, advance_wire(currents[w], inners[w], wires[w].constants,
+                             voltage_of(wires[w].in, ins[w], own, shared, ghost),
+                             voltage_of(wires[w].out, outs[w], own, shared, ghost), substeps));
   return gained;
 }
 
@@ -60,6 +64,19 @@ void contribute(Place place, Coord node, double charge, const ReadWrite<double>&
     case Place::private_node: own[node] += charge; break;
     case Place::shared_node: shared[node] += charge; break;
     case Place::ghost_node: ghost[node] += charge; break;
+  }
+}
+
+void distribute(const Read<Currents>& current, const Read<WireInPiece>& constants,
+                const Read<Point1>& in, const Read<Point1>& out, const ReadWrite<double>& own,
+                const Reduce<Sum, double>& shared, const Reduce<Sum, double>& ghost) {
+  const Currents* const currents = current.values();
+  const WireInPiece* const wires = constants.values();
+  const Point1 *const ins = in.values(), *const outs = out.values();
+  const std::size_t count = current.domain().volume();
+  for (std::size_t w = 0; w < count; ++w) {
+    contribute(wires[w].in, ins[w], charge_to_in(currents[w]), own, shared, ghost);
+    contribute(wires[w].out, outs[w], charge_to_out(currents[w]), own, shared, ghost);
   }
 }
 
@@ -99,10 +116,7 @@ Outcome run_parallel(Context& ctx, const Setup& setup, apps::Progress& progress,
       host_task("distribute_charge", [](Read<Currents> current, Read<WireInPiece> constants,
                                         Read<Point1> in, Read<Point1> out, ReadWrite<double> own,
                                         Reduce<Sum, double> shared, Reduce<Sum, double> ghost) {
-        for (auto w : current.domain()) {
-          contribute(constants[w].in, in[w], charge_to_in(current[w]), own, shared, ghost);
-          contribute(constants[w].out, out[w], charge_to_out(current[w]), own, shared, ghost);
-        }
+        distribute(current, constants, in, out, own, shared, ghost);
       });
   const auto update_voltages =
       host_task("update_voltages",

@@ -4,8 +4,6 @@
 
 #include <cstddef>
 
-#include "setup.hpp"
-
 namespace stencil {
 
 /// out[j] += star of `in` around j, for j in [0, count); `in` and `out` point at the row's first point,
