@@ -49,6 +49,7 @@ class SharedQueues {
     notifier_.notify_all(kRootWaiter);
   }
 
+  [[nodiscard]] bool any_urgent() const { return prioritised_.any_urgent(); }
   /// Of the root scope: with positive priority, and any.
   Node* pop_urgent() { return prioritised_.pop_urgent(); }
   Node* pop_prioritised() { return prioritised_.pop(); }

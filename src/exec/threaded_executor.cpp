@@ -44,10 +44,12 @@
 // thread, the rest of it goes into the queue of nested scopes, or into the ordered queue of the root scope, urgent.
 // The notifier counts what is outstanding, so that nobody is told of a deadlock meanwhile.
 //
-// Messages. Between two nodes, every few microseconds, and while it spins, a thread asks whether anything has come from
-// outside. Of those that sleep one *watches*: it sleeps for a short time, asks, and sleeps again. When
-// it finds something to do, it wakes another one, who watches from then on. A watcher that sleeps is asleep like others,
-// so deadlocks are found as without messages: an operation that waits for one is completed from outside.
+// Messages. What sends is urgent: it runs before all else that is ready, also before the successor that a thread has kept,
+// as another process may wait for it for as long as that takes. Between two nodes, every few microseconds, and while it
+// spins, a thread asks whether anything has come from outside. Of those that sleep one *watches*: it sleeps for a short
+// time, asks, and sleeps again. When it finds something to do, it wakes another one, who watches from then on. A watcher
+// that sleeps is asleep like others, so deadlocks are found as without messages: an operation that waits for one is
+// completed from outside.
 //
 // Shutdown (destructor, the launching thread):
 //   1. No scope is alive (asserted): so no node is ready or running and no queue holds any. The thread that completed
@@ -63,7 +65,6 @@
 #include <boost/container/static_vector.hpp>
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -327,7 +328,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   void completed_outside(Node* node) noexcept override {
     if (node != nullptr) {
-      node->priority = std::numeric_limits<std::int16_t>::max();  // others may wait for it
+      node->priority = kUrgent;
       node->processor = 0;
       queues_.push(*node);
     }
@@ -669,6 +670,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   /// For a thread between two nodes.
   [[gnu::noinline]] void ask_in_passing(Slot& slot) {
+    if (slot.next && queues_.any_urgent()) put_next_back(slot);
     const std::uint64_t now = profile::now_ns();
     if (now < slot.asked_ns + kAskEveryNs) return;
     slot.asked_ns = now;

@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <forward_list>
+#include <limits>
 #include <memory_resource>
 #include <span>
 #include <string>
@@ -99,7 +100,8 @@ struct alignas(64) Node {
   const NodeInfo* info = nullptr;
   void* record = nullptr;  ///< for the layer that made the node (its launch record)
   Node* next = nullptr;    ///< link in whichever single list the node is in (ready, returned, free)
-  std::int16_t priority = 0;  ///< higher first; 0 is the common case and costs nothing
+  std::int16_t priority =
+      0;  ///< higher first, kUrgent first of all; 0 is the common case and costs nothing
   /// Queue: 0 any cpu worker, otherwise a dedicated processor's id + 1.
   std::uint16_t processor = 0;
   NodeKind kind = NodeKind::task;
@@ -128,6 +130,9 @@ struct alignas(64) Node {
   }
 };
 static_assert(sizeof(Node) == 128, "a node is two cache lines");
+
+/// Of what other shards may wait for: it runs before everything else that is ready, as it takes little time.
+inline constexpr std::int16_t kUrgent = std::numeric_limits<std::int16_t>::max();
 
 enum NodeFlag : std::uint8_t {
   kReducer = 1,  ///< needs an accumulator slot before it starts (graph/reducer_gate.hpp)

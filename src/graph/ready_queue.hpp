@@ -70,9 +70,11 @@ class ReadyQueue {
   Node* pop() {
     return pop_if([](const Node&) { return true; });
   }
+  /// Whether there is a node of positive priority. Relaxed: who asks looks again.
+  [[nodiscard]] bool any_urgent() const { return urgent_.load(std::memory_order_relaxed) != 0; }
   /// The best node of positive priority, or null.
   Node* pop_urgent() {
-    if (urgent_.load(std::memory_order_relaxed) == 0) return nullptr;
+    if (!any_urgent()) return nullptr;
     return pop_if([](const Node& node) { return node.priority > 0; });
   }
   /// The best node for which accepts(node), or null. Nodes of one scope and one priority must be alike to it.

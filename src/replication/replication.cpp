@@ -494,6 +494,7 @@ exec::NodeRef Replication::issue(const runtime::CallExchange& made, std::uint64_
   origin.on_shards = true;
   ::new (node.payload()) Exchanging{made.exchange, analysis::failure_origin(node, origin)};
   node.kind = exec::NodeKind::other;
+  node.priority = exec::kUrgent;
   node.run = run_exchange;
   node.info = made.info;
   const exec::NodeRef ref{&node, node.seq};

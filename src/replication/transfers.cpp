@@ -148,6 +148,7 @@ Node& Transfers::make(exec::NodeKind kind, void (*run)(Node&, Execution&),
   Node& node = context_.scope.allocate(sizeof(Payload));
   ::new (node.payload()) Payload(std::move(payload));
   node.kind = kind;
+  node.priority = exec::kUrgent;
   node.run = run;
   node.info = &info;
   return node;

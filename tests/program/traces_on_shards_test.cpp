@@ -246,6 +246,24 @@ TEST(OnShardsDeathTest, AReplayThatIsRequiredWhileStorageGrows) {
                "ends: end_trace\\('rounds'\\) at .*was not replayed as require_replay");
 }
 
+/// Two shards, each on a thread of its own that runs all its tasks. `wrap`: what a rank has of its end of the network.
+void on_two_threads(const std::function<void(Context&)>& program, const Shards::Wrap& wrap) {
+  const net::InProcess network(2, [](std::size_t) { return std::size_t{0}; });
+  const auto slots = detail::TaskSlots::beside_process();
+  std::vector<std::thread> shards;
+  for (shard::ShardId shard = 0; shard < 2; ++shard)
+    shards.emplace_back([&, shard] {
+      Options options;
+      options.workers = 0;
+      options.autotrace = false;
+      runtime::World world{nullptr, slots,
+                           std::make_shared<net::Mailbox>(wrap(network.open(shard)))};
+      Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
+      runtime.run(program);
+    });
+  for (std::thread& each : shards) each.join();
+}
+
 /// Holds back what a rank is sent for its n-th launch until that many tasks have run there. `first`: the number of the call
 /// that is launch 1.
 class HeldBack final : public net::Transport {
@@ -296,21 +314,9 @@ TEST(OnShardsWithThreads, WhatNeedsNoMessageRunsBeforeOneIsAwaited) {
                      for (auto p : to.domain()) to[p] = from[p - 1] + from[p + 1];
                      if (piece == 0) ++ran;
                    }};
-  const net::InProcess network(2, [](std::size_t) { return std::size_t{0}; });
-  const auto slots = detail::TaskSlots::beside_process();
   bool late = false;
-  std::vector<std::thread> shards;
-  for (shard::ShardId shard = 0; shard < 2; ++shard)
-    shards.emplace_back([&, shard] {
-      Options options;
-      options.workers = 0;
-      options.autotrace = false;
-      std::unique_ptr<net::Transport> end = network.open(shard);
-      if (shard == 0)
-        end = std::make_unique<HeldBack>(std::move(end), ran, kRounds, late);  // the second half
-      runtime::World world{nullptr, slots, std::make_shared<net::Mailbox>(std::move(end))};
-      Runtime runtime(std::make_shared<runtime::RuntimeImpl>(options, std::move(world)));
-      runtime.run([&](Context& context) {
+  on_two_threads(
+      [&](Context& context) {
         const Trace rounds{"rounds"};
         const auto cells = context.region(Rect1{0, 63}, now, next);
         const auto blocks = context.blocks(cells, 4);
@@ -322,11 +328,72 @@ TEST(OnShardsWithThreads, WhatNeedsNoMessageRunsBeforeOneIsAwaited) {
             context.launch(relax, 4, inner[next], halo[now]);
             context.launch(relax, 4, inner[now], halo[next]);
           });
+      },
+      [&](std::unique_ptr<net::Transport> end) -> std::unique_ptr<net::Transport> {
+        if (end->rank() != 0) return end;
+        return std::make_unique<HeldBack>(std::move(end), ran, kRounds, late);  // the second half
       });
-    });
-  for (std::thread& each : shards) each.join();
   EXPECT_FALSE(late);
   EXPECT_EQ(ran, 2 * kRounds);
+}
+
+/// Counts the values that a rank sends.
+class Counted final : public net::Transport {
+ public:
+  Counted(std::unique_ptr<net::Transport> inner, std::atomic<int>& sent)
+      : inner_(std::move(inner)), sent_(sent) {}
+
+  [[nodiscard]] net::Rank rank() const override { return inner_->rank(); }
+  [[nodiscard]] net::Rank ranks() const override { return inner_->ranks(); }
+  void send(net::Message message) override {
+    if (message.header().kind == number_of(replication::MessageKind::values)) ++sent_;
+    inner_->send(std::move(message));
+  }
+  std::optional<net::Message> poll() override { return inner_->poll(); }
+  [[nodiscard]] bool may_come() const override { return inner_->may_come(); }
+  [[noreturn]] void abort(const std::string& text) noexcept override {
+    inner_->abort(text);
+    std::abort();
+  }
+
+ private:
+  const std::unique_ptr<net::Transport> inner_;
+  std::atomic<int>& sent_;
+};
+
+/// Another rank may wait for it, however long the tasks take that could run as well.
+TEST(OnShardsWithThreads, WhatIsSentGoesBeforeTasksThatAreReady) {
+  static constexpr Field<int> value{"value"}, sum{"sum"};
+  std::atomic<int> sent[2]{0, 0}, early{0};
+  const Task set{"set", [](Write<int> values, int to) {
+                   for (auto p : values.domain()) values[p] = to;
+                 }};
+  // In the first round storage grows, for which the program waits before it sends.
+  const Task look{"look", [&](Point1 piece, Read<int> values) {
+                    const int round = values[values.domain().bounds().lo];
+                    if (round > 0 && sent[piece[0]] <= round) ++early;
+                  }};
+  const Task add{"add", [](Write<int> sums, Read<int> values) {
+                   for (auto p : sums.domain()) sums[p] = values[p - 1] + values[p + 1];
+                 }};
+  on_two_threads(
+      [&](Context& context) {
+        const auto cells = context.region(Rect1{0, 63}, value, sum);
+        const auto blocks = context.blocks(cells, 2);
+        const auto inner = context.interior(blocks, 1), halo = context.halo(blocks, 1);
+        for (int round = 0; round < 20; ++round) {
+          context.launch(set, 2, blocks[value], round);
+          context.launch(look, 2, blocks[value]);
+          context.launch(add, 2, inner[sum], halo[value]);
+        }
+      },
+      [&](std::unique_ptr<net::Transport> end) {
+        const net::Rank rank = end->rank();
+        return std::make_unique<Counted>(std::move(end), sent[rank]);
+      });
+  EXPECT_EQ(early, 0);
+  EXPECT_EQ(sent[0], 20);
+  EXPECT_EQ(sent[1], 20);
 }
 
 }  // namespace
