@@ -13,6 +13,7 @@
 #include "support/mapping_rule.hpp"
 #include "support/random.hpp"
 #include "support/runner.hpp"
+#include "support/some_tracing.hpp"
 
 namespace refrain::test {
 namespace {
@@ -27,6 +28,7 @@ std::string try_seed(std::uint64_t seed) {
   if (mix(seed, 2) % 3 == 0) options.window = 1 + mix(seed, 3) % 5;
   options.check_determinism = mix(seed, 4) % 40;
   options.check = mix(seed, 5) % 3 == 0;
+  set_tracing(options, seed, 0);  // ranks are started alike
   Runtime runtime(options);
   const MappingRule rule(runtime.machine(), MappingRule::Style::spread, seed);
   runtime.set_mapper(rule.mapper(seed % 3 == 0));

@@ -21,6 +21,7 @@
 #include "runtime/runtime_impl.hpp"
 #include "support/naive_traffic.hpp"
 #include "support/random.hpp"
+#include "support/some_tracing.hpp"
 
 namespace refrain::test {
 
@@ -31,20 +32,6 @@ inline exec::ExecutorOptions executor_options_of_shards(std::uint64_t seed) {
   exec::ExecutorOptions options;
   options.accumulators = mix(seed, 6) % 2 == 0 ? 1 : 64;
   return options;
-}
-
-/// Whether the replays of a run leave out the edges that others imply.
-inline bool leaves_out_edges(std::uint64_t seed) { return mix(seed, 10) % 2 == 0; }
-
-/// How a shard traces: in a third of all runs each shard otherwise, as nothing may depend on it.
-inline void set_tracing(Options& options, std::uint64_t seed, shard::ShardId shard) {
-  const std::uint64_t coin = mix(seed, 11) % 3 == 0 ? mix(seed, 100 + shard) : seed;
-  options.tracing = mix(coin, 12) % 4 != 0;
-  options.autotrace = mix(coin, 13) % 2 == 0;
-  options.autotrace_min_length = 1 + mix(coin, 14) % 4;
-  options.autotrace_sample = 2 + mix(coin, 15) % 5;
-  options.autotrace_history = 20 + mix(coin, 16) % 80;
-  options.trace_optimize = leaves_out_edges(seed);
 }
 
 /// Shards of one program, each an actor of one seeded executor.
