@@ -69,6 +69,12 @@ function(refrain_executable target)
   refrain_warnings(${target})
 endfunction()
 
+# refrain_align_loops(<target>): no small loop crosses a cache line by chance, which may double the time that it takes
+# (1.9 times for one of the stencil's). For programs that are compared.
+function(refrain_align_loops target)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-falign-loops=32>)
+endfunction()
+
 # refrain_support_library(<target> <folder> <library>...): <folder>/support/*.cpp, which the programs of
 # <folder> share. They may look below the public API.
 function(refrain_support_library target folder)
