@@ -35,6 +35,7 @@
 // seen to be issued. Those handed over that are still not issued the owner keeps (Replays::release).
 //
 // **Operations with a node.** Most operations (root scope, any cpu, no priority, no reduction) are run from this array.
+// What sends to other processes is urgent, so it has one.
 // Each of the others has a node of the scope's pool besides, made when it is issued. The node waits for the count here
 // and then goes the way of all nodes; the last thing that its run does is to complete the operation here.
 //

@@ -157,7 +157,8 @@ template <class Sink>
 constexpr std::uint32_t kNoNode = ~std::uint32_t{0};
 
 /// Lowers successors in one replay: `head`, and the `left` that follow it at `at`. Returns the first without a node that
-/// became ready, if there is `room` for one that the thread goes on with, or kNoNode; the others are in the sink.
+/// became ready, if there is `room` for one that the thread goes on with, and nothing urgent did, or kNoNode; the others
+/// are in the sink.
 /// `issued`: so many of the replay are known to be issued; brought up to date where that is not enough.
 template <class Sink>
 inline std::uint32_t lower_all(Replay& replay, Successor head, const Successor* at,
@@ -173,6 +174,10 @@ inline std::uint32_t lower_all(Replay& replay, Successor head, const Successor* 
     } else if (is_last(live)) {
       if (successor.has_node()) {
         start_node(replay, live, sink);
+        if (replay.recorded.operations[index].priority == kUrgent) {  // it runs before all others
+          room = false;
+          if (next != kNoNode) sink.ready(replay.live()[std::exchange(next, kNoNode)]);
+        }
       } else if (room && next == kNoNode) {
         next = index;
       } else {

@@ -28,14 +28,17 @@ void classify(Template& of, bool nested) {
       node.flags |= kPerReplay;
     }
     if (operation.wakes) node.flags |= kWakes;
-    const bool special = nested || operation.priority != 0 || operation.processor != 0 ||
-                         operation.opens_scope || operation.completes_later;
+    // What is urgent comes in its turn where all of it is run in order.
+    const bool urgent = operation.priority == kUrgent;
+    const bool special = nested || (operation.priority != 0 && !urgent) ||
+                         operation.processor != 0 || operation.opens_scope ||
+                         operation.completes_later;
     if (special) of.one_thread_may_run_it = false;
     if (operation.awaits) {
       node.flags |= kAwaits;
       of.has_awaiting = true;
     }
-    if (special || operation.flags != 0) {
+    if (special || urgent || operation.flags != 0) {
       node.flags |= kHasNode;
       operation.node_number = static_cast<std::uint32_t>(of.with_node.size());
       of.with_node.push_back(i);

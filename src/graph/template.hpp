@@ -137,7 +137,7 @@ struct Template {
   std::function<Failure::Origin(const Replay&, std::uint32_t)> name_failure{};
   bool has_carried = false;
   bool has_awaiting = false;
-  /// Any thread of the scope may run all of it: operations with a node only reduce.
+  /// Any thread of the scope may run all of it: operations with a node only reduce, or are urgent.
   bool one_thread_may_run_it = true;
 };
 

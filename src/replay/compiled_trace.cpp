@@ -314,6 +314,7 @@ void CompiledTrace::lay_out(Index index, std::uint32_t rank, exec::Template::Ope
       if (const auto* message = recorded.work_as<analysis::MessagePayload>()) {
         made.run = Runs::message;
         made.awaits = message->message->is_received();
+        if (!made.awaits) made.priority = exec::kUrgent;
         operand.number = own_works_++;
         launches_[recorded.step].messages.push_back(index);
       }
@@ -335,7 +336,10 @@ void CompiledTrace::lay_out(Index index, std::uint32_t rank, exec::Template::Ope
     case exec::NodeKind::other:
       made.run = Runs::reduce;
       note_contributions(index);
-      if (recorded.work_as<trace::Fold>() != nullptr) made.run = Runs::give;
+      if (recorded.work_as<trace::Fold>() != nullptr) {
+        made.run = Runs::give;
+        made.priority = exec::kUrgent;
+      }
       if (recorded.work_as<analysis::TakePayload>() != nullptr) {
         made.run = Runs::take;
         made.awaits = true;
@@ -343,6 +347,7 @@ void CompiledTrace::lay_out(Index index, std::uint32_t rank, exec::Template::Ope
       if (const auto* exchange = recorded.work_as<analysis::ExchangePayload>()) {
         made.run = Runs::exchange;
         made.awaits = exchange->completes_later;
+        if (!made.awaits) made.priority = exec::kUrgent;
       }
       operand.number = own_works_++;
       made.wakes = true;

@@ -361,30 +361,37 @@ class Counted final : public net::Transport {
   std::atomic<int>& sent_;
 };
 
-/// Another rank may wait for it, however long the tasks take that could run as well.
-TEST(OnShardsWithThreads, WhatIsSentGoesBeforeTasksThatAreReady) {
+/// Another rank may wait for it, however long the tasks take that could run as well. `traced`: with replays, whose
+/// operations are run as they become ready, since one has a priority.
+void expect_that_sends_go_first(bool traced) {
   static constexpr Field<int> value{"value"}, sum{"sum"};
+  constexpr int kRounds = 20;
   std::atomic<int> sent[2]{0, 0}, early{0};
   const Task set{"set", [](Write<int> values, int to) {
                    for (auto p : values.domain()) values[p] = to;
                  }};
-  // In the first round storage grows, for which the program waits before it sends.
+  // In the first rounds storage grows, for which the program waits before it sends.
   const Task look{"look", [&](Point1 piece, Read<int> values) {
                     const int round = values[values.domain().bounds().lo];
-                    if (round > 0 && sent[piece[0]] <= round) ++early;
+                    if (round > 2 && sent[piece[0]] <= round) ++early;
                   }};
   const Task add{"add", [](Write<int> sums, Read<int> values) {
                    for (auto p : sums.domain()) sums[p] = values[p - 1] + values[p + 1];
                  }};
+  const Task later{"later", [] {}};
   on_two_threads(
       [&](Context& context) {
+        const Trace rounds{"rounds"};
         const auto cells = context.region(Rect1{0, 63}, value, sum);
         const auto blocks = context.blocks(cells, 2);
         const auto inner = context.interior(blocks, 1), halo = context.halo(blocks, 1);
-        for (int round = 0; round < 20; ++round) {
+        for (int round = 0; round < kRounds; ++round) {
+          if (traced) context.begin_trace(rounds);
           context.launch(set, 2, blocks[value], round);
           context.launch(look, 2, blocks[value]);
           context.launch(add, 2, inner[sum], halo[value]);
+          if (traced) context.launch(later.with({.priority = -1}), 2);
+          if (traced) context.end_trace(rounds);
         }
       },
       [&](std::unique_ptr<net::Transport> end) {
@@ -392,9 +399,13 @@ TEST(OnShardsWithThreads, WhatIsSentGoesBeforeTasksThatAreReady) {
         return std::make_unique<Counted>(std::move(end), sent[rank]);
       });
   EXPECT_EQ(early, 0);
-  EXPECT_EQ(sent[0], 20);
-  EXPECT_EQ(sent[1], 20);
+  EXPECT_EQ(sent[0], kRounds);
+  EXPECT_EQ(sent[1], kRounds);
 }
+TEST(OnShardsWithThreads, WhatIsSentGoesBeforeTasksThatAreReady) {
+  expect_that_sends_go_first(false);
+}
+TEST(OnShardsWithThreads, InReplaysToo) { expect_that_sends_go_first(true); }
 
 }  // namespace
 }  // namespace refrain::test::traces_on_shards_test
