@@ -52,6 +52,7 @@ struct Seen {
 Seen run(Context& ctx, Runtime& runtime, const peer::Request& shape, bool count) {
   static constexpr Field<double> in{"in"}, out{"out"};
   const Coord across = shape["root"] * shape["side"], n = across * tile_side;
+  ctx.fence();  // nothing is run whole
   const auto grid = ctx.region(Rect2{{0, 0}, {n - 1, n - 1}}, in, out);
   const auto tile = ctx.blocks(grid, {across, across});
   const auto inner = ctx.interior(tile, radius);

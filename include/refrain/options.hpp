@@ -99,8 +99,8 @@ struct Options {
     std::uint32_t number = 0, of = 0;
   };
   Shard shard;
-  /// Tasks do nothing and return zeros, messages are dropped, and those awaited are zeros: nothing that the program
-  /// computes is true.
+  /// Until its first fence the program's context is as in one process, so that partitions by value can be made. Then tasks
+  /// do nothing and return zeros, messages are dropped, and those awaited are zeros: nothing of that is true.
   bool dry = false;
   /// The command line asked for help (`--help` or `--refrain:help`). `refrain::run` then prints
   /// flags_help() and runs nothing; a program with flags of its own prints both.

@@ -263,8 +263,8 @@ void take_answers(LaunchPlan& plan, const LaunchRequest& request, ContextCore& c
     point.queue = static_cast<std::uint16_t>(is_device ? point.processor + 1 : 0);
     point.priority = static_cast<std::int16_t>(
         std::clamp<std::int64_t>(std::int64_t{priority} + request.hints.priority, -30000, 30000));
-    if (context.runtime.options().dry || context.runtime.is_imagined())
-      point.variant = &dry_variant();
+    const bool is_dry = context.runtime.options().dry && context.replicated != nullptr;
+    if (is_dry || context.runtime.is_imagined()) point.variant = &dry_variant();
     else if (context.runtime.listener(Events::bodies) != nullptr)
       point.variant = &timed_variant(kind);
     else point.variant = request.task->variant(kind);

@@ -10,11 +10,21 @@
 namespace refrain::runtime {
 
 ContextImpl::ContextImpl(RuntimeImpl& of) : ContextCore(of, nullptr, std::string(), make_nested) {
-  if (of.ranks() == nullptr) return;
+  if (of.ranks() != nullptr && !of.options().dry) replicate();
+}
+
+void ContextImpl::replicate() {
   replicated = std::make_unique<replication::Replication>(
-      *this, *of.ranks(),
+      *this, *owner().ranks(),
       [this](std::uint64_t slot) { end_later(static_cast<std::uint32_t>(slot)); });
   caller_ = nullptr;  // each is looked at, and noted
+}
+
+// Nothing is in flight. What was planned was for all points.
+void ContextImpl::end_set_up() {
+  if (!runtime.options().dry || parent != nullptr || replicated != nullptr) return;
+  owner().mapper().forget();
+  replicate();
 }
 
 ContextImpl::~ContextImpl() {
@@ -194,6 +204,7 @@ void Context::fence(Where where) {
     impl_.tell({.kind = capture::CallKind::fence, .where = where});
     const exec::NodeInfo& info = impl_.analysis.info_for("fence", where);
     if (const exec::FailureRef failure = impl_.first_failure(info)) failure->rethrow();
+    impl_.end_set_up();
   });
 }
 

@@ -182,6 +182,12 @@ class ContextImpl final : public NestedContext, public ContextCore {
   void has_waited_for(detail::FutureState& state, std::size_t rank_or_all) override;
   [[nodiscard]] const ContextCore* context_in_use() const override { return this; }
 
+  // --- several shards ---
+  /// From now on this shard makes its part of each call.
+  void replicate();
+  /// A fence: the first one of a dry run ends what is run whole, for all shards.
+  void end_set_up();
+
   // --- the end ---
   /// Waits for everything, brings the grants home, and ends the regions made here. Throws the first
   /// failure that nobody has seen; without one, UsageError when a trace is left open.

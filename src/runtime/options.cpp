@@ -281,7 +281,8 @@ const std::vector<Flag>& flags() {
           return o.shard.of == 0 ? "" : fmt::format("{}/{}", o.shard.number, o.shard.of);
         }},
        "run as shard K of N without the others; together with dry"},
-      {"dry", on_off(&O::dry), "tasks do nothing, for measuring the analysis of a shard (off)"},
+      {"dry", on_off(&O::dry),
+       "after the first fence tasks do nothing, for measuring the analysis of a shard (off)"},
       {"help",
        {"", "no value", [](O& o, std::string_view text) { return o.help = text.empty(); }},
        "list these flags"},

@@ -260,8 +260,9 @@ bool holds_short(const AnyField& field, int dim) {
 /// Reads what a field holds at each point: a point of `dim` dimensions, or a rectangle. The reader holds an access.
 data::Reader reader_of(const PartitionCall& call, const AnyRegion& region, const AnyField& field,
                        int dim) {
-  if (call.context.runtime.options().dry)
-    throw UsageError(call.who + ": in a dry run fields have no values to make pieces of");
+  if (call.context.runtime.options().dry && call.context.replicated != nullptr)
+    throw UsageError(
+        call.who + ": after the first fence of a dry run fields have no values to make pieces of");
   PhysicalArgument physical;
   const std::uint64_t ticket = call.context.begin_access(region, field, Privilege::read, physical,
                                                          call.where, call.name.text());

@@ -65,6 +65,7 @@ TEST(DocsRuntime, ShardingByAMapper) {
     const Task shrink{"shrink", [](ReadWrite<double, 2>) {}};
     auto other = ctx.region(Rect2{{0, 0}, {7, 7}}, Cell::value);
     auto others = ctx.blocks(other, {4, 4});
+    ctx.fence();  // the end of set-up
     for (int i = 0; i < 3; ++i) {
       ctx.launch(blur, Rect2{{0, 0}, {3, 3}}, others[Cell::value], around[Cell::value]);
       ctx.launch(shrink, Rect2{{0, 0}, {3, 3}}, blocks[Cell::value]);

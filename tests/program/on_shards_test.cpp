@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -169,6 +170,45 @@ TEST(OnShards, TheMachineOfADryRunIsThatOfAllShards) {
   options.shard = {.number = 2, .of = 5};
   Runtime(options).run(
       [&](Context& ctx) { expect_machine_of(5, machine::load(kShardsMachine), ctx.machine()); });
+}
+
+/// What a partition by value is made of is there, and afterwards a shard has its own part alone.
+TEST(OnShards, ADryRunIsRunWholeUntilItsFirstFence) {
+  static constexpr Field<Point1> owner{"owner"};
+  static constexpr Field<double> value{"value"}, sum{"sum"};
+  constexpr int kPieces = 8;
+  const IndexSpace<1> colours{Rect1{0, kPieces - 1}};
+  std::atomic<int> ran{0};
+  const Task place{"place", [&ran](Write<Point1> to) {
+                     for (auto p : to.domain()) to[p] = Point1{(p[0] * 5) % kPieces};
+                     ++ran;
+                   }};
+  const Task add{"add", [&ran](ReadWrite<double>, Reduce<Sum, double>) { ++ran; }};
+  Options options;
+  options.machine = kShardsMachine;
+  options.dry = true;
+  options.shard = {.number = 2, .of = 4};
+  Runtime runtime(options);
+  runtime.run([&](Context& ctx) {
+    const auto cells = ctx.region(Rect1{0, 63}, owner, value, sum);
+    const auto rows = ctx.blocks(cells, kPieces);
+    ctx.fill(cells, value, 1.0);
+    ctx.fill(cells, sum, 1.0);
+    ctx.launch(place, kPieces, rows[owner]);
+    const auto pieces = ctx.by_colour(cells, owner, colours);
+    EXPECT_EQ(pieces(3).points().volume(), 8u);
+    const auto others = ctx.image(cells, rows, owner);
+    EXPECT_EQ(ran, kPieces);
+    ctx.launch(add, kPieces, pieces[value], others[sum]);
+    ctx.fence();
+    EXPECT_EQ(ran, 2 * kPieces);
+    const Counters before = runtime.counters();
+    ctx.launch(add, kPieces, pieces[value], others[sum]);
+    ctx.fence();
+    EXPECT_EQ(runtime.counters().tasks - before.tasks, 2u);
+    EXPECT_EQ(ran, 2 * kPieces);
+    EXPECT_THROW(static_cast<void>(ctx.by_colour(cells, owner, colours)), UsageError);
+  });
 }
 
 TEST(OnShards, TheValuesOfAGroupAreSentOnce) {
