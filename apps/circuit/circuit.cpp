@@ -1,5 +1,6 @@
 #include "circuit.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace circuit {
@@ -66,8 +67,9 @@ Ends wire_ends(const Setup& setup, Coord wire) {
   const bool leaves =
       setup.pieces > 1 && below(setup, Stream::wire_leaves, wire, 100) >= setup.percent_in_piece;
   if (!leaves) return {in, setup.first_node(piece) + below(setup, Stream::wire_out, wire, nodes)};
-  const Coord other =
-      (piece + 1 + below(setup, Stream::wire_piece, wire, setup.pieces - 1)) % setup.pieces;
+  const Coord others =
+      setup.neighbours > 0 ? std::min(setup.neighbours, setup.pieces - 1) : setup.pieces - 1;
+  const Coord other = (piece + 1 + below(setup, Stream::wire_piece, wire, others)) % setup.pieces;
   return {in, setup.first_node(other) + below(setup, Stream::wire_out, wire, setup.rim(other))};
 }
 

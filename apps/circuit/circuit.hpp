@@ -5,7 +5,7 @@
 //
 // A wire belongs to the piece of its in node. Its out node lies in the same piece, or with a chance of
 // 1 - percent_in_piece / 100 in another one; such wires end in the rim of that piece, the first nodes
-// in it, as cut edges do after a good partitioning.
+// in it, as cut edges do after a good partitioning. With `neighbours` that is one of the next pieces.
 
 #include <array>
 #include <cstdint>
@@ -29,6 +29,7 @@ struct Setup {
   Coord wires = 10000;  ///< per piece of size 1
   Sizes sizes = {};
   int percent_in_piece = 95;  ///< of the wires
+  Coord neighbours = 0;       ///< wires leave a piece for one of so many after it; 0: for any
   int steps = 80;             ///< timed
   int warm_up = 0;            ///< steps before them
   int substeps = 30;          ///< inner steps in which a wire's currents and voltages settle

@@ -49,6 +49,10 @@ void add_flags(CLI::App& app, CommandLine& line) {
   app.add_option("--percent-in-piece", s.percent_in_piece, "of the wires, both ends in one piece")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
+  app.add_option("--neighbours", s.neighbours,
+                 "the other wires end in one of so many pieces behind their own (0: in any)")
+      ->check(apps::at_least(0))
+      ->capture_default_str();
   apps::add_count(app, "--steps", s.steps, "timed steps");
   app.add_option("--warm-up", s.warm_up, "steps before them")
       ->check(apps::at_least(0))

@@ -47,12 +47,13 @@ class Simulation {
     const apps::Timer timer;
     double first_cycle = 0;
     // The step is known before the cycle's other tasks run: the program waits for the cycle before, and launches the
-    // next one while this one runs.
+    // next one while this one runs. In a dry run no step tells its cycle.
+    int launched = 0;
     do {
       if (trace) ctx_.trace(one_cycle, [&] { cycle(); });
       else cycle();
       if (step_.get().cycle == 2) first_cycle = timer.seconds();
-    } while (!is_last(control_, step_.get()));
+    } while (++launched < control_.cycles && !is_last(control_, step_.get()));
     ctx_.fence();
     return {timer.seconds(), first_cycle};
   }

@@ -2,7 +2,7 @@
 // on each, one shard of them at a time in a dry run (peers/shard_refrain.cpp): one in a corner, and one in the middle,
 // which has neighbours on all sides.
 //   instructions_per_point  callgrind's, of an iteration, per own point of its two launches; the bar is that sizes differ by
-//                           at most 1.05x. Variant "check": with the control determinism check
+//                           at most 1.05x. With _traced and _automatic: of replays of traces that are marked, and found
 //   messages, message_bytes of an iteration, as sent
 //   message_plans           made after the third iteration; the bar is 0
 //   bytes_per_tile          of the heap: what 16 tiles of a shard take more than 4, at the same number of tiles in all; the
@@ -10,6 +10,7 @@
 //   setup_bytes             the rest of the heap: what the program and its tables of all pieces take
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -34,6 +35,13 @@ struct Place {
 constexpr Place places[] = {{"corner", 2, [](long) { return 0L; }},
                             {"middle", 4, [](long root) { return root / 2 * root + root / 2; }}};
 
+struct Way {
+  const char *what, *metric;
+};
+constexpr Way ways[] = {{"count", "instructions_per_point"},
+                        {"traced", "instructions_per_point_traced"},
+                        {"automatic", "instructions_per_point_automatic"}};
+
 std::string shape(long shards, long root, long tiles) {
   return "shards=" + std::to_string(shards) + " root=" + std::to_string(root) +
          " side=" + std::to_string(tiles) + " iterations=" + std::to_string(iterations);
@@ -46,17 +54,19 @@ class OwnShare {
 
   void measure(const Place& place, const std::vector<long>& roots) {
     std::printf("\na shard in the %s\n", place.name);
-    std::vector<double> instructions, bytes;
+    std::array<std::vector<double>, std::size(ways)> instructions;
+    std::vector<double> bytes;
     for (const long root : roots) {
       if (root < place.least) continue;
-      if (can_count_instructions()) {
-        instructions.push_back(count(place, root, "count"));
-        add(place, root, "instructions_per_point", "", instructions.back());
-      }
+      if (can_count_instructions())
+        for (std::size_t i = 0; i < std::size(ways); ++i) {
+          instructions[i].push_back(count(place, root, ways[i].what));
+          add(place, root, ways[i].metric, "", instructions[i].back());
+        }
       look(place, root, bytes);
     }
-    bar("instructions", instructions, 1.05);
-    bar("bytes", bytes, 1.1);
+    for (std::size_t i = 0; i < std::size(ways); ++i) bar(ways[i].metric, instructions[i], 1.05);
+    bar("bytes_per_tile", bytes, 1.1);
   }
   /// What the check adds to a launch: it does not depend on the number of shards.
   void measure_check() {

@@ -3,7 +3,7 @@
 //   peer_shard_refrain SHARD WHAT "shards= root= side= iterations="
 // Of the shards, the first root x root have side x side tiles each, of 32 x 32 points. WHAT: `count` collects the
 // instructions of the iterations after the third (support/callgrind.hpp), `check` the same with the control determinism
-// check; `look` answers requests `number=`:
+// check, `traced` and `automatic` those of replays; `look` answers requests `number=`:
 //   0 messages, 1 their bytes, of each of these iterations      2 message plans made in all of them
 //   3 bytes of the heap, after them
 
@@ -43,13 +43,17 @@ const Task start{"start", [](Write<double, 2>) {}};
 const Task star{"star", [](ReadWrite<double, 2>, Read<double, 2>) {}};
 const Task increment{"increment", [](ReadWrite<double, 2>) {}};
 
+/// Iterations after which automatic tracing replays all that follow.
+constexpr std::int64_t kUntilFound = 400;
+bool is_traced(const std::string& what) { return what == "traced" || what == "automatic"; }
+
 struct Seen {
   Counters before, after;
   std::size_t heap = 0;
 };
 
 /// The launches of apps/stencil.
-Seen run(Context& ctx, Runtime& runtime, const peer::Request& shape, bool count) {
+Seen run(Context& ctx, Runtime& runtime, const peer::Request& shape, const std::string& what) {
   static constexpr Field<double> in{"in"}, out{"out"};
   const Coord across = shape["root"] * shape["side"], n = across * tile_side;
   ctx.fence();  // nothing is run whole
@@ -58,19 +62,23 @@ Seen run(Context& ctx, Runtime& runtime, const peer::Request& shape, bool count)
   const auto inner = ctx.interior(tile, radius);
   const auto around = ctx.halo(tile, radius);
   const Rect2 tiles{{0, 0}, {across - 1, across - 1}};
+  const Trace iteration{"iteration"};
   const auto iterate = [&](std::int64_t times) {
     for (std::int64_t t = 0; t < times; ++t) {
+      if (what == "traced") ctx.begin_trace(iteration);
       ctx.launch(star, tiles, inner[out], around[in]);
       ctx.launch(increment, tiles, tile[in]);
+      if (what == "traced") ctx.end_trace(iteration);
     }
     ctx.fence();
   };
   ctx.launch(start, tiles, tile[in]);
   ctx.fill(grid, out, 0.0);
   for (int t = 0; t < 3; ++t) iterate(1);
+  if (is_traced(what)) iterate(kUntilFound);
   Seen seen;
   seen.before = runtime.counters();
-  if (count) {
+  if (what != "look") {
     const bench::Collect collect;
     iterate(shape["iterations"]);
   } else {
@@ -83,17 +91,18 @@ Seen run(Context& ctx, Runtime& runtime, const peer::Request& shape, bool count)
   return seen;
 }
 
-Seen run(std::uint32_t shard, const peer::Request& shape, bool check, bool count) {
+Seen run(std::uint32_t shard, const peer::Request& shape, const std::string& what) {
   Options options;
   options.workers = 0;
   options.dry = true;
-  options.tracing = false;  // the analysis is counted
+  options.tracing = is_traced(what);  // else the analysis is counted
+  options.autotrace = what == "automatic";
   options.shard = {shard, static_cast<std::uint32_t>(shape["shards"])};
-  options.check_determinism = check ? Options().check_determinism : 0;
+  options.check_determinism = what == "check" || what == "look" ? Options().check_determinism : 0;
   Runtime runtime(options);
   runtime.set_mapper(std::make_unique<Squares>(shape["root"]));
   Seen seen;
-  runtime.run([&](Context& ctx) { seen = run(ctx, runtime, shape, count); });
+  runtime.run([&](Context& ctx) { seen = run(ctx, runtime, shape, what); });
   return seen;
 }
 
@@ -109,10 +118,10 @@ int main(int argc, char** argv) {
   const std::string what = argv[2];
   const peer::Request shape(argv[3]);
   if (what != "look") {
-    run(shard, shape, what == "check", true);
+    run(shard, shape, what);
     return 0;
   }
-  const Seen seen = run(shard, shape, true, false);
+  const Seen seen = run(shard, shape, what);
   return peer::serve([&](const peer::Request& request) -> double {
     const auto iterations = static_cast<double>(shape["iterations"]);
     switch (request["number"]) {

@@ -464,7 +464,7 @@ class ThreadedExecutor final : public GraphExecutor<ThreadedExecutor> {
 
   bool runs_in_order() override {
     const std::uint64_t executed = slots_[0]->executed.load(std::memory_order_relaxed);  // its own
-    if (threads() == 1 && single_thread_.length_due(executed))
+    if (threads() == 1 && !options_.tasks_do_nothing && single_thread_.length_due(executed))
       single_thread_.look_at_length(profile::now_ns(), executed);
     return single_thread_.on();
   }

@@ -92,9 +92,10 @@ struct ExecutorOptions {
   /// Seeded: bodies that have begun and not ended, the program among them, each on a stack of its own. A process
   /// may have 65530 mappings (Linux' vm.max_map_count), of which a stack takes two.
   std::size_t stacks = 16384;
-  bool bind = true;           ///< bind worker threads to cores (hwloc)
-  bool oldest_first = false;  ///< a thread runs first what it has made ready first
-  bool path_order = false;    ///< replays order what becomes ready (graph/template.hpp)
+  bool bind = true;               ///< bind worker threads to cores (hwloc)
+  bool tasks_do_nothing = false;  ///< one thread need not find out whether they are short
+  bool oldest_first = false;      ///< a thread runs first what it has made ready first
+  bool path_order = false;        ///< replays order what becomes ready (graph/template.hpp)
   Scheduling scheduling = Scheduling::measured;
 };
 

@@ -23,6 +23,9 @@
 namespace refrain::trace {
 struct Recording;
 }
+namespace refrain::net {
+struct Passed;
+}
 
 namespace refrain::runtime {
 
@@ -41,6 +44,7 @@ enum class Events : std::uint8_t {
   autotrace,   ///< autotraced
   program,     ///< program_call: all calls of programs are then looked at
   bodies,      ///< ran, moved: each body and each move looks at the clock
+  messages,    ///< passed
   count        ///< of kinds, no kind
 };
 inline constexpr auto kEvents = static_cast<std::size_t>(Events::count);
@@ -140,6 +144,9 @@ class Listener : public analysis::GraphLog {
   // bodies
   virtual void ran(const BodyRun& body) { pass_on(&Listener::ran, body); }
   virtual void moved(const Move& move) { pass_on(&Listener::moved, move); }
+  // messages
+  /// One of several ranks has sent a message, or taken one in.
+  virtual void passed(const net::Passed& message) { pass_on(&Listener::passed, message); }
 
  private:
   friend class Listeners;

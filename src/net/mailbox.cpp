@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "profile/clock.hpp"
+
 namespace refrain::net {
 
 Mailbox::Mailbox(std::unique_ptr<Transport> transport, Mismatch mismatch, KindName kind_name)
@@ -25,8 +27,12 @@ Header Mailbox::next_from(Rank rank, std::uint32_t kind, std::uint64_t call,
 }
 
 void Mailbox::send(Message message) {
-  if (!served_.contains(message.header().kind)) all_sent_.fetch_add(1, std::memory_order_relaxed);
+  const Header header = message.header();
+  const bool is_numbered = !served_.contains(header.kind);
+  if (is_numbered) all_sent_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t begin_ns = watch_ ? profile::now_ns() : 0;
   transport_->send(std::move(message));
+  if (watch_ && is_numbered) watch_({header, false, {}, begin_ns, profile::now_ns()});
 }
 
 void Mailbox::send(const Header& header, std::initializer_list<std::span<const std::byte>> parts) {
@@ -96,7 +102,9 @@ void Mailbox::hand_over(const Awaited& awaited, Message message) {
       expected.argument != found.argument || expected.size > found.size)
     return refuse(awaited.expected, message);
   try {
+    const std::uint64_t begin_ns = watch_ ? profile::now_ns() : 0;
     awaited.take(std::move(message));
+    if (watch_) watch_({found, true, awaited.expected.where, begin_ns, profile::now_ns()});
   } catch (const WrongMessage&) {
     found.size = 0;
     refuse(awaited.expected, Message(found));

@@ -34,6 +34,14 @@ struct Expected {
   Where where;
 };
 
+/// A message with a number that has been sent, or has come and been taken in; nanoseconds of profile/clock.hpp.
+struct Passed {
+  const Header& header;
+  bool received;
+  Where where;  ///< of the call that has awaited it
+  std::uint64_t begin_ns, end_ns;
+};
+
 /// What a kind of message is called in reports, as in "values".
 using KindName = std::string (*)(std::uint32_t kind);
 inline std::string kind_by_number(std::uint32_t kind) { return "kind " + std::to_string(kind); }
@@ -51,6 +59,8 @@ class Mailbox {
   /// Told of a message that is not what was expected: then the ranks' programs differ, and all that follows is void.
   /// Ends the run, by Transport::abort unless told otherwise.
   using Mismatch = std::function<void(const Expected& expected, const Message& found)>;
+
+  using Watch = std::function<void(const Passed&)>;
 
   explicit Mailbox(std::unique_ptr<Transport> transport, Mismatch mismatch = nullptr,
                    KindName kind_name = kind_by_number);
@@ -83,6 +93,8 @@ class Mailbox {
   }
   /// Takes in what has arrived. Whether there was anything.
   bool poll();
+  /// Who is told of each message, on the thread that sends or polls; null: nobody. While nothing is sent, and nobody polls.
+  void set_watch(Watch watch) { watch_ = std::move(watch); }
 
   /// The messages that are awaited, by rank and number.
   [[nodiscard]] std::vector<Expected> awaited() const;
@@ -129,6 +141,7 @@ class Mailbox {
   const std::unique_ptr<Transport> transport_;
   const Mismatch mismatch_;
   const KindName kind_name_;
+  Watch watch_;
   std::map<std::uint32_t, Take> served_;                      ///< by kind
   std::vector<Message> kept_;                                 ///< of kinds whose Take is null
   std::vector<std::uint64_t> sent_, received_;                ///< numbers given out, by rank

@@ -36,32 +36,58 @@ Look look_of(Category category) {
     case Category::recording:
       return {"recording", "trace", "begun at", "thread_state_iowait"};           // orange
     case Category::replaying: return {"replaying", "trace", "begun at", "good"};  // green
+    case Category::message: return {"message", "of", "for"};
     case Category::other: break;
   }
   return {"other"};
 }
 
-Json row_name(int row, const char* what, const char* key, const Json& value) {
-  return {{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", row}, {"args", {{key, value}}}};
+struct Row {
+  int process, number;
+};
+
+Json name_of(Row row, const char* what, const char* key, const Json& value) {
+  return {{"name", what},
+          {"ph", "M"},
+          {"pid", row.process},
+          {"tid", row.number},
+          {"args", {{key, value}}}};
 }
 
-Json json_of(const Event& e, int row, std::uint64_t start_ns) {
-  const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1000; };
+/// From a time to another one.
+double microseconds(std::uint64_t from_ns, std::uint64_t to_ns) {
+  return static_cast<double>(to_ns - std::min(from_ns, to_ns)) / 1000;
+}
+
+Json json_of(const Event& e, Row row, std::uint64_t zero_ns) {
   const Look look = look_of(e.category);
   Json arguments = Json::object();
   if (!e.subject.empty()) arguments[look.subject] = e.subject;
   if (e.where.line() != 0) arguments[look.where] = refrain::to_string(e.where);
   if (e.number.key != nullptr) arguments[e.number.key] = e.number.value;
   Json event = {{"ph", "X"},
-                {"pid", 1},
-                {"tid", row},
-                {"ts", microseconds(e.begin_ns - std::min(e.begin_ns, start_ns))},
-                {"dur", microseconds(e.end_ns - std::min(e.begin_ns, e.end_ns))},
+                {"pid", row.process},
+                {"tid", row.number},
+                {"ts", microseconds(zero_ns, e.begin_ns)},
+                {"dur", microseconds(e.begin_ns, e.end_ns)},
                 {"name", e.name},
                 {"cat", look.name},
                 {"args", std::move(arguments)}};
   if (look.colour != nullptr) event["cname"] = look.colour;
   return event;
+}
+
+/// The end of its arrow that is at this event: viewers look for the event around its time.
+Json flow_of(const Event& e, Row row, std::uint64_t zero_ns) {
+  Json flow = {{"ph", e.flow.ends ? "f" : "s"},
+               {"id", e.flow.id},
+               {"name", "message"},
+               {"cat", "message"},
+               {"pid", row.process},
+               {"tid", row.number},
+               {"ts", microseconds(zero_ns, e.flow.ends ? e.end_ns : e.begin_ns)}};
+  if (e.flow.ends) flow["bp"] = "e";
+  return flow;
 }
 
 }  // namespace
@@ -104,9 +130,9 @@ class Timeline::Track {
     return recorded_ - ring_.size();
   }
 
-  /// Gives put() the lines that viewers read, in rows from `row` on. Returns the first row that is not used.
+  /// Gives put() the lines that viewers read, in rows from `first` on. Returns the first row that is not used.
   template <class Put>
-  int write(int row, std::uint64_t start_ns, Put put) const {
+  int write(Row first, std::uint64_t zero_ns, Put put) const {
     std::unique_lock lock(mutex_);
     std::vector<Event> events = ring_;
     lock.unlock();
@@ -116,12 +142,16 @@ class Timeline::Track {
     const int count = lanes.empty() ? 1 : 1 + std::ranges::max(lanes);
     for (int lane = 0; lane < count; ++lane) {
       const std::string number = lane == 0 ? "" : " (" + std::to_string(lane + 1) + ")";
-      put(row_name(row + lane, "thread_name", "name", name_ + number));
-      put(row_name(row + lane, "thread_sort_index", "sort_index", row + lane));
+      const Row row{first.process, first.number + lane};
+      put(name_of(row, "thread_name", "name", name_ + number));
+      put(name_of(row, "thread_sort_index", "sort_index", row.number));
     }
-    for (std::size_t i = 0; i < events.size(); ++i)
-      put(json_of(events[i], row + lanes[i], start_ns));
-    return row + count;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const Row row{first.process, first.number + lanes[i]};
+      put(json_of(events[i], row, zero_ns));
+      if (events[i].flow.id != 0) put(flow_of(events[i], row, zero_ns));
+    }
+    return first.number + count;
   }
 
  private:
@@ -145,10 +175,13 @@ class Timeline::Track {
 
 std::string_view to_string(Category category) { return look_of(category).name; }
 
-Timeline::Timeline(int tracks, std::size_t events_per_track) : start_ns_(now_ns()) {
-  for (int i = 0; i < std::max(tracks, 1); ++i)
-    tracks_.push_back(std::make_unique<Track>("thread " + std::to_string(i),
-                                              std::max<std::size_t>(events_per_track, 1)));
+Timeline::Timeline(int threads, std::size_t events_per_track, const std::vector<std::string>& more)
+    : start_ns_(now_ns()) {
+  const auto add = [&](const std::string& name) {
+    tracks_.push_back(std::make_unique<Track>(name, std::max<std::size_t>(events_per_track, 1)));
+  };
+  for (int i = 0; i < std::max(threads, 1); ++i) add("thread " + std::to_string(i));
+  for (const std::string& name : more) add(name);
 }
 
 Timeline::~Timeline() = default;
@@ -164,16 +197,35 @@ std::uint64_t Timeline::dropped() const {
   return sum;
 }
 
-void Timeline::write(std::ostream& out) const {
-  const char* separator = "";
+std::string Timeline::events_of(const Process& process) const {
+  std::string text;
   const auto put = [&](const Json& line) {
-    out << separator << line.dump(-1, ' ', false, Json::error_handler_t::replace);
-    separator = ",\n";
+    if (!text.empty()) text += ",\n";
+    text += line.dump(-1, ' ', false, Json::error_handler_t::replace);
   };
-  out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-  int row = 0;
-  for (const auto& t : tracks_) row = t->write(row, start_ns_, put);
-  out << "\n],\"otherData\":{\"dropped events\":\"" << dropped() << "\"}}\n";
+  Row row{process.number, 0};
+  if (!process.name.empty()) {
+    put(name_of(row, "process_name", "name", process.name));
+    put(name_of(row, "process_sort_index", "sort_index", process.number));
+  }
+  for (const auto& t : tracks_) row.number = t->write(row, process.zero_ns, put);
+  return text;
+}
+
+void Timeline::write(std::ostream& out, std::span<const std::string> events,
+                     std::uint64_t dropped) {
+  out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+  const char* separator = "\n";
+  for (const std::string& each : events) {
+    out << separator << each;
+    separator = ",\n";
+  }
+  out << "\n],\"otherData\":{\"dropped events\":\"" << dropped << "\"}}\n";
+}
+
+void Timeline::write(std::ostream& out) const {
+  const std::string events = events_of({.zero_ns = start_ns_});
+  write(out, {&events, 1}, dropped());
 }
 
 void Timeline::write(const std::string& path) const {

@@ -1,6 +1,6 @@
 #pragma once
 // A timeline: which thread did what from when to when, written as Chrome trace events, which
-// https://ui.perfetto.dev and chrome://tracing open.
+// https://ui.perfetto.dev and chrome://tracing open. Those of several processes can be one file.
 //
 // Events belong to tracks, one per thread, numbered from 0. Each track keeps its last `events_per_track`
 // events; older ones are dropped and counted, and the file says so. Where events of a track overlap
@@ -9,7 +9,7 @@
 //
 // Threads: record from any thread, one lock per track, so a thread that has a track to
 // itself never waits. write may be called at any time and shows what has been recorded. Cost of record:
-// some tens of nanoseconds and 96 bytes; a name is stored once per track.
+// some tens of nanoseconds and 112 bytes; a name is stored once per track.
 //
 // Colours: Perfetto colours an event by its name alone, chrome://tracing by its `cname`. So the events of one
 // activity of the runtime have one name; the call that an event is about is shown when the event is selected.
@@ -33,6 +33,7 @@ enum class Category : std::uint8_t {
   fill,
   fold,
   access,
+  message,  ///< between processes
   other,
   analysing,  ///< a call: what it depends on is found out
   recording,  ///< part of a trace
@@ -46,6 +47,12 @@ struct EventNumber {
   std::int64_t value = 0;
 };
 
+/// An arrow from the event that begins it to the one that ends it, perhaps in another process. `id`: of both; 0: none.
+struct Flow {
+  std::uint64_t id = 0;
+  bool ends = false;
+};
+
 /// Something that took time, in nanoseconds of profile/clock.hpp.
 struct Event {
   std::string_view name;
@@ -54,14 +61,16 @@ struct Event {
   std::string_view subject = {};  ///< the task or trace that it is about, if that is not its name
   Where where = {};               ///< of the call that caused it; line 0: there is none
   EventNumber number = {};
+  Flow flow = {};
 };
 
 class Timeline {
  public:
-  static constexpr std::size_t default_events = std::size_t{1} << 19;  ///< 48 MiB per track in use
+  static constexpr std::size_t default_events = std::size_t{1} << 19;  ///< 56 MiB per track in use
 
-  /// Time 0 of the file is now.
-  explicit Timeline(int tracks, std::size_t events_per_track = default_events);
+  /// Time 0 of the file is now. `more`: the names of tracks behind those of the threads.
+  explicit Timeline(int threads, std::size_t events_per_track = default_events,
+                    const std::vector<std::string>& more = {});
   ~Timeline();
 
   /// Events of a track that is not there are shown on the last one.
@@ -71,6 +80,18 @@ class Timeline {
   [[nodiscard]] std::uint64_t dropped() const;
 
   void write(std::ostream& out) const;
+
+  /// One of several processes whose timelines are one file.
+  struct Process {
+    int number = 1;
+    std::string name = {};
+    std::uint64_t zero_ns = 0;  ///< time 0 of the file, by this process's clock
+  };
+  /// What viewers read of its events, for write() below.
+  [[nodiscard]] std::string events_of(const Process& process) const;
+  /// A file of the events of several processes.
+  static void write(std::ostream& out, std::span<const std::string> events, std::uint64_t dropped);
+  [[nodiscard]] std::uint64_t start_ns() const { return start_ns_; }
   /// Throws Error, naming the file, when it cannot be written.
   void write(const std::string& path) const;
 

@@ -16,7 +16,8 @@ enum class MessageKind : std::uint32_t {
   error,      ///< so it has, with an error
   calls,      ///< comparisons of the calls, and the calls themselves where they differ
   differing_calls,
-  hang,  ///< beside the others (net/hang_watch.hpp)
+  report,  ///< of all ranks, at the end
+  hang,    ///< beside the others (net/hang_watch.hpp)
 };
 
 constexpr std::uint32_t number_of(MessageKind kind) { return static_cast<std::uint32_t>(kind); }
@@ -33,6 +34,7 @@ inline std::string name_of_kind(std::uint32_t kind) {
     case MessageKind::error: return "the error that ends the program";
     case MessageKind::calls: return "the comparison of calls";
     case MessageKind::differing_calls: return "the calls that differ";
+    case MessageKind::report: return "a report";
     case MessageKind::hang: break;
   }
   return "kind " + std::to_string(kind);

@@ -40,6 +40,8 @@ class Ranks final : public exec::Outside {
     if (connection_ != nullptr) connection_->set_suspect(nullptr);
   }
   [[nodiscard]] net::Mailbox& mailbox() { return *mailbox_; }
+  /// Whether each is a process of its own.
+  [[nodiscard]] bool are_processes() const { return connection_ != nullptr; }
 
   bool poll() override {
     try {

@@ -8,8 +8,10 @@
 #include "base/new_file.hpp"
 #include "graph/scope.hpp"
 #include "launch/launch_plan.hpp"
+#include "net/mailbox.hpp"
 #include "profile/clock.hpp"
 #include "replay/trace_execution.hpp"
+#include "replication/message_kind.hpp"
 #include "report/listeners.hpp"
 
 namespace refrain::runtime {
@@ -110,15 +112,36 @@ void Explanation::timed(int /*thread*/, const profile::Event& event) try {
 void Explanation::tell_idle_apart(std::uint64_t until_ns) {
   for (; !idle_.empty() && idle_.front().end_ns <= until_ns; idle_.pop_front()) {
     const Span idle = idle_.front();
-    const std::uint64_t length = idle.end_ns - idle.begin_ns;
-    std::uint64_t in_calls = 0;
-    for (const Span& call : calls_)
-      if (call.begin_ns < idle.end_ns && idle.begin_ns < call.end_ns)
-        in_calls += std::min(call.end_ns, idle.end_ns) - std::max(call.begin_ns, idle.begin_ns);
-    in_calls = std::min(in_calls, length);  // those of several contexts may meet
-    idle_in_calls_ns_ += in_calls;
-    idle_between_ns_ += length - in_calls;
+    const std::uint64_t length = idle.end_ns - idle.begin_ns, calls = in_calls(idle);
+    idle_in_calls_ns_ += calls;
+    idle_between_ns_ += length - calls;
   }
+}
+
+std::uint64_t Explanation::in_calls(const Span& span) const {
+  std::uint64_t sum = 0;
+  for (const Span& call : calls_)
+    if (call.begin_ns < span.end_ns && span.begin_ns < call.end_ns)
+      sum += std::min(call.end_ns, span.end_ns) - std::max(call.begin_ns, span.begin_ns);
+  return std::min(sum, span.end_ns - span.begin_ns);  // those of several contexts may meet
+}
+
+void Explanation::passed(const net::Passed& message) try {
+  if (!message.received) return;
+  const std::lock_guard lock(mutex_);
+  arrivals_.push_back({message.begin_ns, message.header.from, message.header.kind, message.where});
+} catch (const std::bad_alloc&) {}  // as in timed()
+
+// What came before the end of the last operation nobody has waited for.
+void Explanation::wait_for_messages(const Span& idle) {
+  const Arrival* last = nullptr;
+  for (const Arrival& each : arrivals_)
+    if (each.at_ns > idle.begin_ns && each.at_ns <= idle.end_ns) last = &each;
+  if (last == nullptr) return;
+  const Span wait{idle.begin_ns, last->at_ns};
+  std::string what = replication::name_of_kind(last->kind);
+  if (last->where.line() != 0) what += ", at " + to_string(last->where);
+  waited_for_ranks_[{last->from, what}].add(wait.end_ns - wait.begin_ns - in_calls(wait));
 }
 
 void Explanation::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to) {
@@ -131,8 +154,12 @@ void Explanation::edge(std::uint64_t scope, std::uint64_t from, std::uint64_t to
 void Explanation::executed(const exec::Executed& ran) try {
   const std::lock_guard lock(mutex_);
   if (last_run_ns_ == 0) first_run_ns_ = last_run_ns_ = ran.begin_ns;
-  if (ran.begin_ns > last_run_ns_) idle_.push_back({last_run_ns_, ran.begin_ns});
+  if (ran.begin_ns > last_run_ns_) {
+    wait_for_messages({last_run_ns_, ran.begin_ns});
+    idle_.push_back({last_run_ns_, ran.begin_ns});
+  }
   last_run_ns_ = std::max(last_run_ns_, ran.end_ns);
+  while (!arrivals_.empty() && arrivals_.front().at_ns <= last_run_ns_) arrivals_.pop_front();
   std::uint64_t context = 0;
   if (ran.scope.parent() != nullptr) {
     const auto known = contexts_.find(ran.scope.identity());
@@ -184,9 +211,10 @@ Json tell(const Explanation::ReasonCounts& reasons, ReasonLine line, const char*
   return list;
 }
 
-Json tell(const std::string& what, const Explanation::Wait& wait, std::string& text) {
-  text += fmt::format("  waited for {}: {:.3f} ms in all, {}\n", what,
-                      static_cast<double>(wait.ns) * 1e-6, times(wait.times, "time"));
+Json tell(const std::string& what, const Explanation::Wait& wait, std::string& text,
+          const char* line = "  waited for {}: {:.3f} ms in all, {}\n") {
+  text += fmt::format(fmt::runtime(line), what, static_cast<double>(wait.ns) * 1e-6,
+                      times(wait.times, "time"));
   return {{"ns", wait.ns}, {"times", wait.times}};
 }
 
@@ -268,8 +296,26 @@ Json tell_idle(std::uint64_t of_ns, std::uint64_t in_calls_ns, std::uint64_t bet
 
 }  // namespace
 
+Explanation::RankWaits Explanation::rank_waits(std::uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  Json waits = Json::array();
+  std::uint64_t sum = 0;
+  std::string lines;
+  for (const auto& [what, wait] : waited_for_ranks_) {
+    const auto& [from, message] = what;
+    waits.emplace_back(Json::object({{"from", from}, {"for", message}}))
+        .update(tell(fmt::format("of rank {}, {}", from, message), wait, lines,
+                     "  {}: {:.3f} ms in all, {}\n"));
+    sum += wait.ns;
+  }
+  return {fmt::format(
+              "rank {}\n  waited for messages, with nothing else to run: {:.3f} ms in all\n{}\n",
+              rank, static_cast<double>(sum) * 1e-6, lines),
+          Json{{"rank", rank}, {"waited", waits}}.dump()};
+}
+
 void Explanation::write(const std::string& mapper, const Machine& machine,
-                        const std::string& prefix) {
+                        const std::string& prefix, const std::vector<RankWaits>& ranks) {
   const std::lock_guard lock(mutex_);
   tell_idle_apart(last_run_ns_);
   std::string text = "Refrain explains: what was replayed, what was analysed and why\n\n";
@@ -281,6 +327,10 @@ void Explanation::write(const std::string& mapper, const Machine& machine,
   for (const auto& [id, trace] : traces_) root["traces"].push_back(tell(trace, text));
   for (const auto& [name, task] : tasks_)
     root["tasks"].push_back(tell(name, task, mapper, machine, text));
+  for (const RankWaits& rank : ranks) {
+    text += rank.text;
+    root["ranks"].push_back(Json::parse(rank.json));
+  }
   write_file(prefix + ".txt", "explanation", text);
   write_file(prefix + ".json", "explanation",
              root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -11,7 +11,9 @@
 #include "data/index_space.hpp"
 #include "graph/node.hpp"
 #include "launch/launch_plan.hpp"
+#include "net/mailbox.hpp"
 #include "refrain/error.hpp"
+#include "replication/message_kind.hpp"
 #include "trace/graph_calculus.hpp"
 #include "trace/optimiser.hpp"
 #include "trace/outcome.hpp"
@@ -261,6 +263,26 @@ void TimelineListener::executed(const exec::Executed& ran) {
   if (ran.info != nullptr) event.where = ran.info->where;
   event.number = {"operation", static_cast<std::int64_t>(ran.seq)};
   timeline_.record(ran.thread, event);
+}
+
+void TimelineListener::passed(const net::Passed& message) {
+  const net::Header& header = message.header;
+  const auto& [from, to] = std::pair(header.from, header.to);
+  const std::string about =
+      fmt::format("call {}, argument {}, {} rank {}", header.call, header.argument,
+                  message.received ? "from" : "to", message.received ? from : to);
+  const std::string name = replication::name_of_kind(header.kind);
+  profile::Event event;
+  event.name = name;
+  event.category = profile::Category::message;
+  event.begin_ns = message.begin_ns;
+  event.end_ns = message.end_ns;
+  event.subject = about;
+  event.where = message.where;
+  event.number = {"bytes", static_cast<std::int64_t>(header.size)};
+  const std::uint64_t pair = std::uint64_t{from} * ranks_ + to;
+  event.flow = {(pair << 40) + header.number + 1, message.received};
+  timeline_.record(threads_ + (message.received ? 1 : 0), event);
 }
 
 }  // namespace refrain::runtime

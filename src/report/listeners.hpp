@@ -90,15 +90,24 @@ class AutotraceFile final : public ReportFile {
 };
 
 /// --refrain:timeline: what the executor runs, a track for each thread, and what contexts do to issue it: the calls
-/// that they analyse, the traces that they record and replay.
+/// that they analyse, the traces that they record and replay. Of several ranks the messages, too, from one to the other.
 class TimelineListener final : public Listener {
  public:
-  explicit TimelineListener(int threads) : timeline_(threads) {}
+  /// `ranks`: of the run.
+  TimelineListener(int threads, std::uint32_t ranks)
+      : threads_(threads),
+        ranks_(ranks),
+        timeline_(threads, profile::Timeline::default_events,
+                  ranks > 1 ? std::vector<std::string>{"sent", "received"}
+                            : std::vector<std::string>()) {}
   void executed(const exec::Executed& ran) override;
+  void passed(const net::Passed& message) override;
   void timed(int thread, const profile::Event& event) override { timeline_.record(thread, event); }
   [[nodiscard]] const profile::Timeline& timeline() const { return timeline_; }
 
  private:
+  const int threads_;
+  const std::uint32_t ranks_;
   profile::Timeline timeline_;
 };
 
@@ -111,6 +120,9 @@ class TimelineListener final : public Listener {
 ///
 /// Idle times. Nothing runs from when the last operation has ended until another begins. As far as a call was analysed
 /// meanwhile, or a trace recorded or replayed, the program waits for the runtime.
+///
+/// Messages. Where something comes from another rank while nothing runs, this rank has waited for the last message of that
+/// time, until it came, but for what calls took meanwhile.
 ///
 /// Threads: one lock. Memory: operations that were issued and have not run; else it is bounded by the names of the
 /// program, and by 64 reasons of one trace or task.
@@ -164,10 +176,17 @@ class Explanation final : public Listener {
   void trace_ended(std::uint64_t trace, const std::string& name, Where where,
                    const TraceExecution& execution) override;
   void recorded(const Recorded& recorded) override;
+  void passed(const net::Passed& message) override;
 
-  /// Writes all so far to PREFIX.txt, for people, and PREFIX.json, for programs. Throws Error, naming the file that
-  /// cannot be written.
-  void write(const std::string& mapper, const Machine& machine, const std::string& prefix);
+  /// What a rank has waited for from others: for people, and for programs.
+  struct RankWaits {
+    std::string text, json;
+  };
+  [[nodiscard]] RankWaits rank_waits(std::uint32_t rank);
+  /// Writes all so far to PREFIX.txt, for people, and PREFIX.json, for programs. `ranks`: of several, what each has waited
+  /// for. Throws Error, naming the file that cannot be written.
+  void write(const std::string& mapper, const Machine& machine, const std::string& prefix,
+             const std::vector<RankWaits>& ranks = {});
 
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< an operation: context, number in it
@@ -194,9 +213,21 @@ class Explanation final : public Listener {
   struct Span {
     std::uint64_t begin_ns, end_ns;
   };
+  /// A message has come.
+  struct Arrival {
+    std::uint64_t at_ns;
+    std::uint32_t from, kind;
+    Where where;
+  };
+  /// How much of a time was spent in calls.
+  [[nodiscard]] std::uint64_t in_calls(const Span& span) const;
+  void wait_for_messages(const Span& idle);
   std::deque<Span> calls_;  ///< that may be part of an idle time: as many as are in flight
   std::deque<Span> idle_;   ///< since the last call
   std::uint64_t idle_in_calls_ns_ = 0, idle_between_ns_ = 0;
+  std::deque<Arrival> arrivals_;  ///< since something has run
+  std::map<std::pair<std::uint32_t, std::string>, Wait>
+      waited_for_ranks_;  ///< by rank and what came
 };
 
 /// A call in the record, named for people, and so that the token can be had back:

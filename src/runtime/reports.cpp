@@ -7,6 +7,8 @@
 #include "mapping/mapping_file.hpp"
 #include "profile/clock.hpp"
 #include "refrain/error.hpp"
+#include "replication/gather.hpp"
+#include "replication/wire.hpp"
 #include "report/listeners.hpp"
 #include "report/stats.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -36,12 +38,20 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
   const Options& options = runtime.options();
   const Machine& machine = runtime.machine();
   add_files(options, machine);
+  replication::Ranks* const ranks = runtime.ranks();
+  const net::Rank rank = ranks != nullptr ? ranks->mailbox().rank() : 0;
+  // One report of all ranks, which rank 0 writes.
+  const bool shared = ranks != nullptr && ranks->are_processes();
   if (!options.timeline.empty()) {
-    check_writable("timeline", options.timeline);
-    auto listener = std::make_unique<TimelineListener>(runtime.executor().threads());
+    if (!shared || rank == 0) check_writable("timeline", options.timeline);
+    auto listener = std::make_unique<TimelineListener>(
+        runtime.executor().threads(), ranks != nullptr ? ranks->mailbox().ranks() : 1);
     const profile::Timeline& timeline = listener->timeline();
-    add(std::move(listener), {Events::execution, Events::times},
-        [&](const Totals&, bool) { timeline.write(options.timeline); });
+    add(std::move(listener), {Events::execution, Events::times, Events::messages},
+        [&, rank, shared](const Totals&, bool at_the_end) {
+          if (shared && at_the_end) write_shared(timeline);
+          else if (!shared || rank == 0) timeline.write(options.timeline);
+        });
   }
   if (!options.record.empty()) {
     auto record = std::make_unique<CallRecord>(options.record);
@@ -52,14 +62,21 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     add(std::move(record), {Events::calls}, write);
   }
   if (!options.explain.empty()) {
-    check_writable("explain", options.explain + ".txt");
-    check_writable("explain", options.explain + ".json");
+    const bool writes = !shared || rank == 0 || options.output == Options::Output::all;
+    if (writes) {
+      check_writable("explain", options.explain + ".txt");
+      check_writable("explain", options.explain + ".json");
+    }
     auto explanation = std::make_unique<Explanation>(runtime.executor().threads());
-    auto write = [&, &told = *explanation](const Totals&, bool) {
-      told.write(std::string(runtime_.mapper().name()), machine, options.explain);
+    auto write = [&, &told = *explanation, shared, writes](const Totals&, bool at_the_end) {
+      std::vector<Explanation::RankWaits> waits;
+      if (shared && at_the_end) waits = gather(told);
+      if (writes)
+        told.write(std::string(runtime_.mapper().name()), machine, options.explain, waits);
     };
     add(std::move(explanation),
-        {Events::execution, Events::times, Events::graph, Events::decisions, Events::recordings},
+        {Events::execution, Events::times, Events::graph, Events::decisions, Events::recordings,
+         Events::messages},
         write);
   }
   if (const mapping::MappingFile* file = runtime.mapping_file())
@@ -74,12 +91,55 @@ Reports::Reports(RuntimeImpl& runtime) : runtime_(runtime), start_ns_(profile::n
     writers_.emplace_back([this](const Totals& totals, bool) { write_statistics(totals); });
   }
   if (runtime.listener(Events::execution)) runtime.executor().tell_users();
+  if (Listener* const told = runtime.listener(Events::messages);
+      told != nullptr && ranks != nullptr)
+    ranks->mailbox().set_watch([told](const net::Passed& message) { told->passed(message); });
   if (!writers_.empty())
     before_termination_.emplace([this] {
       try {
         write(false);
       } catch (const std::exception& error) { std::fprintf(stderr, "refrain: %s\n", error.what()); }
     });
+}
+
+Reports::~Reports() {
+  if (runtime_.ranks() != nullptr) runtime_.ranks()->mailbox().set_watch(nullptr);
+}
+
+void Reports::write_shared(const profile::Timeline& timeline) const {
+  replication::Ranks& ranks = *runtime_.ranks();
+  const net::Rank rank = ranks.mailbox().rank();
+  const std::uint64_t zero_ns = replication::time_here(ranks, timeline.start_ns());
+  replication::Writer own;
+  own.number(timeline.dropped());
+  own.text(
+      timeline.events_of({static_cast<int>(rank) + 1, "rank " + std::to_string(rank), zero_ns}));
+  const std::vector<net::Bytes> all = replication::gather(ranks, own.bytes());
+  if (rank != 0) return;
+  std::uint64_t dropped = 0;
+  std::vector<std::string> events;
+  for (const net::Bytes& each : all) {
+    replication::Reader reader(each);
+    dropped += reader.number();
+    events.push_back(reader.text());
+  }
+  write_file(runtime_.options().timeline, "timeline",
+             [&](std::ostream& out) { profile::Timeline::write(out, events, dropped); });
+}
+
+std::vector<Explanation::RankWaits> Reports::gather(Explanation& explanation) const {
+  replication::Ranks& ranks = *runtime_.ranks();
+  const auto [text, json] = explanation.rank_waits(ranks.mailbox().rank());
+  replication::Writer own;
+  own.text(text);
+  own.text(json);
+  std::vector<Explanation::RankWaits> waits;
+  for (const net::Bytes& each : replication::gather(ranks, own.bytes())) {
+    replication::Reader reader(each);
+    std::string for_people = reader.text();
+    waits.push_back({std::move(for_people), reader.text()});
+  }
+  return waits;
 }
 
 void Reports::write(bool at_the_end) {

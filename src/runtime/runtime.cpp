@@ -32,6 +32,7 @@ std::shared_ptr<exec::Executor> make_executor(const Options& options, const Mach
   exec::ExecutorOptions chosen;
   const auto cores = static_cast<int>(machine.processors(ProcessorKind::cpu).size());
   chosen.workers = options.workers >= 0 ? options.workers : std::max(0, cores - 1);
+  chosen.tasks_do_nothing = options.dry;
   // With a seed all depends on that, and nothing on time.
   chosen.oldest_first = options.order != Options::Order::local;
   chosen.path_order = options.order == Options::Order::path && !options.schedule;
@@ -62,12 +63,17 @@ Options for_world(Options options, const World& world) {
   const net::Rank rank = world.mailbox->rank();
   const bool silent = rank != 0 && options.output == Options::Output::first && !options.dry;
   if (silent) options.stats = false;
-  for (std::string Options::*file :
-       {&Options::stats_file, &Options::timeline, &Options::graph, &Options::graph_calculus,
-        &Options::explain, &Options::autotrace_log, &Options::record, &Options::write_mapping,
-        &Options::capture})
+  const auto own = [&](std::string Options::*file) {
     if (silent) options.*file = std::string();
     else if (!options.dry) options.*file = of_rank(options.*file, rank);
+  };
+  for (std::string Options::*file :
+       {&Options::stats_file, &Options::graph, &Options::graph_calculus, &Options::autotrace_log,
+        &Options::record, &Options::write_mapping, &Options::capture})
+    own(file);
+  // Of processes these tell of all ranks (Reports).
+  if (world.connection == nullptr) own(&Options::timeline);
+  if (world.connection == nullptr || !silent) own(&Options::explain);
   return options;
 }
 

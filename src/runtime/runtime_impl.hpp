@@ -23,6 +23,7 @@
 #include "refrain/runtime.hpp"
 #include "replay/trace_execution.hpp"
 #include "replication/replication.hpp"
+#include "report/listeners.hpp"
 #include "report/termination.hpp"
 
 namespace refrain::runtime {
@@ -85,6 +86,8 @@ class Reports {
 
   /// Throws Error when a file cannot be opened.
   explicit Reports(RuntimeImpl& runtime);
+  ~Reports();
+  Reports(const Reports&) = delete;
   /// The report is told of these events, and `write` completes it.
   void add(std::unique_ptr<Listener> report, std::initializer_list<Events> events, Writer write);
 
@@ -102,6 +105,9 @@ class Reports {
   /// Adds those of such reports that the options ask for: the table of flags has them (options.cpp).
   void add_files(const Options& options, const Machine& machine);
   void write_statistics(const Totals& totals) const;
+  /// On several ranks, each of which calls it at the end: one file of all.
+  void write_shared(const profile::Timeline& timeline) const;
+  [[nodiscard]] std::vector<Explanation::RankWaits> gather(Explanation& explanation) const;
 
   RuntimeImpl& runtime_;
   const std::uint64_t start_ns_;

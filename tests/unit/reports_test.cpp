@@ -333,7 +333,7 @@ TEST_F(Reports, PeakResidentIsPlausible) {
 }
 
 TEST_F(Reports, NodesAppearOnTheTimelineOfTheirThread) {
-  TimelineListener listener(2);
+  TimelineListener listener(2, 1);
   const exec::NodeInfo info{"step", std::source_location::current()};
   const auto executor = exec::make_seeded_executor(machine_, {}, 1);
   const exec::Scope scope(*executor, nullptr, 1);

@@ -87,6 +87,36 @@ TEST(Timeline, WhatHasAColourOfItsOwn) {
   EXPECT_FALSE(spans[2].find("cname").has_value());
 }
 
+// An arrow from one process to the other, each with a clock of its own.
+TEST(Timeline, ThoseOfSeveralProcessesAreOneFile) {
+  std::vector<std::string> events;
+  for (const int number : {1, 2}) {
+    Timeline timeline(1, 10, {"messages"});
+    const std::uint64_t now = 1'000'000'000 * static_cast<std::uint64_t>(number);
+    Event event = span("values", now + 2'000, now + 3'000);
+    event.category = Category::message;
+    event.flow = {7, number == 2};
+    timeline.record(1, event);
+    events.push_back(timeline.events_of({number, "rank " + std::to_string(number - 1), now}));
+  }
+  std::ostringstream out;
+  Timeline::write(out, events, 3);
+  const JsonFile file(out.str(), "timeline");
+  EXPECT_EQ(file.root().at("otherData").at("dropped events").as_string(), "3");
+  const auto names = events_of(file, "M");
+  EXPECT_EQ(names[0].at("args").at("name").as_string(), "rank 0");
+  const auto begins = events_of(file, "s"), ends = events_of(file, "f");
+  ASSERT_EQ(begins.size(), 1U);
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_EQ(begins[0].at("id").as_integer(0, 9), 7);
+  EXPECT_EQ(ends[0].at("id").as_integer(0, 9), 7);
+  EXPECT_EQ(begins[0].at("pid").as_integer(0, 9), 1);
+  EXPECT_EQ(ends[0].at("pid").as_integer(0, 9), 2);
+  EXPECT_EQ(begins[0].at("tid").as_integer(0, 9), 1);
+  EXPECT_DOUBLE_EQ(begins[0].at("ts").as_number(), 2);
+  EXPECT_DOUBLE_EQ(ends[0].at("ts").as_number(), 3);
+}
+
 TEST(Timeline, AnEmptyOneIsAFileToo) {
   const JsonFile file(written(Timeline(3)), "timeline");
   EXPECT_TRUE(events_of(file, "X").empty());
