@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -25,14 +24,14 @@ void poll_until(Ranks& ranks, const std::atomic<bool>& done) {
 /// The next message of a rank.
 net::Message receive(Ranks& ranks, net::Rank from) {
   std::atomic<bool> done{false};
-  std::optional<net::Message> found;
+  net::Message found{net::Header{}};
   ranks.mailbox().await(ranks.mailbox().next_from(from, kind, 0), Where{},
                         [&](net::Message message) {
-                          found.emplace(std::move(message));
+                          found = std::move(message);
                           done = true;
                         });
   poll_until(ranks, done);
-  return *std::move(found);
+  return found;
 }
 
 void send(Ranks& ranks, net::Rank to, std::span<const std::byte> bytes) {

@@ -365,7 +365,7 @@ class Counted final : public net::Transport {
 /// operations are run as they become ready, since one has a priority.
 void expect_that_sends_go_first(bool traced) {
   static constexpr Field<int> value{"value"}, sum{"sum"};
-  constexpr int kRounds = 20;
+  constexpr int times = 20;
   std::atomic<int> sent[2]{0, 0}, early{0};
   const Task set{"set", [](Write<int> values, int to) {
                    for (auto p : values.domain()) values[p] = to;
@@ -385,7 +385,7 @@ void expect_that_sends_go_first(bool traced) {
         const auto cells = context.region(Rect1{0, 63}, value, sum);
         const auto blocks = context.blocks(cells, 2);
         const auto inner = context.interior(blocks, 1), halo = context.halo(blocks, 1);
-        for (int round = 0; round < kRounds; ++round) {
+        for (int round = 0; round < times; ++round) {
           if (traced) context.begin_trace(rounds);
           context.launch(set, 2, blocks[value], round);
           context.launch(look, 2, blocks[value]);
@@ -399,8 +399,8 @@ void expect_that_sends_go_first(bool traced) {
         return std::make_unique<Counted>(std::move(end), sent[rank]);
       });
   EXPECT_EQ(early, 0);
-  EXPECT_EQ(sent[0], kRounds);
-  EXPECT_EQ(sent[1], kRounds);
+  EXPECT_EQ(sent[0], times);
+  EXPECT_EQ(sent[1], times);
 }
 TEST(OnShardsWithThreads, WhatIsSentGoesBeforeTasksThatAreReady) {
   expect_that_sends_go_first(false);
