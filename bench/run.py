@@ -21,8 +21,8 @@ import subprocess
 import sys
 import time
 
-FIGURES_ONLY = {"bench_metg", "bench_metg_ranks"}
-SCRIPTS = {"bench_mapping", "bench_oracle_mpi", "bench_traffic"}  # they have no repetitions to halve
+FIGURES_ONLY = {"bench_metg", "bench_metg_ranks", "bench_own_share_apps", "bench_replication"}
+SCRIPTS = {"bench_mapping", "bench_oracle_mpi", "bench_own_share_apps", "bench_traffic"}  # they have no repetitions to halve
 SECONDS = 180  # for one benchmark
 NAME_KEYS = ("benchmark", "system", "variant", "threads", "size", "metric")
 KEYS = NAME_KEYS + ("unit", "value", "min", "max")

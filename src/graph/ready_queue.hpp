@@ -9,7 +9,7 @@
 // Any thread calls any of its functions. A push is visible to size() before it returns (seq_cst; partner:
 // Notifier::prepare of a thread that is about to sleep). The queue may be destroyed once every pushed node has been
 // popped: a push touches nothing after it has released the lock. Cost: a lock; a node that finds no other of its scope
-// and priority allocates.
+// and priority allocates, but for what is urgent.
 
 #include <algorithm>
 #include <atomic>
@@ -56,9 +56,7 @@ class ReadyQueue {
 
   void push(Node& node) {
     const std::lock_guard lock(mutex_);
-    Key key(node.priority, static_cast<std::int64_t>(node.scope->identity()));
-    if (order_ == Order::scope) std::swap(key.first, key.second);
-    Fifo& fifo = fifos_[key];
+    Fifo& fifo = fifo_of(node);
     node.next = nullptr;
     (fifo.first ? fifo.last->next : fifo.first) = &node;
     fifo.last = &node;
@@ -82,12 +80,17 @@ class ReadyQueue {
   Node* pop_if(Accepts accepts) {
     if (size() == 0) return nullptr;
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find_if(
-        fifos_, [&](const auto& entry) { return accepts(*entry.second.first); });
-    if (found == fifos_.end()) return nullptr;
-    Node* const node = found->second.first;
-    found->second.first = node->next;
-    if (node->next == nullptr) fifos_.erase(found);
+    Node* node = most_urgent_.first;
+    if (node != nullptr && accepts(*node)) {
+      most_urgent_.first = node->next;
+    } else {
+      const auto found = std::ranges::find_if(
+          fifos_, [&](const auto& entry) { return accepts(*entry.second.first); });
+      if (found == fifos_.end()) return nullptr;
+      node = found->second.first;
+      found->second.first = node->next;
+      if (node->next == nullptr) fifos_.erase(found);
+    }
     if (node->priority > 0) urgent_.fetch_sub(1, std::memory_order_relaxed);
     size_.fetch_sub(1, std::memory_order_relaxed);
     return node;
@@ -104,8 +107,17 @@ class ReadyQueue {
   /// Priority and Scope::identity, in this order or the other.
   using Key = std::pair<std::int64_t, std::int64_t>;
 
+  Fifo& fifo_of(const Node& node) {
+    Key key(node.priority, static_cast<std::int64_t>(node.scope->identity()));
+    if (order_ == Order::scope) std::swap(key.first, key.second);
+    else if (node.priority == kUrgent) return most_urgent_;
+    return fifos_[key];
+  }
+
   const Order order_;
   std::mutex mutex_;
+  Fifo
+      most_urgent_;  ///< kUrgent, where priority decides: before all others, as each message takes this way
   std::map<Key, Fifo, std::greater<>, SureAllocator<std::pair<const Key, Fifo>>> fifos_;
   std::atomic<std::size_t> size_{0};
   std::atomic<std::size_t> urgent_{0};

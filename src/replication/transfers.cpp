@@ -148,7 +148,6 @@ Node& Transfers::make(exec::NodeKind kind, void (*run)(Node&, Execution&),
   Node& node = context_.scope.allocate(sizeof(Payload));
   ::new (node.payload()) Payload(std::move(payload));
   node.kind = kind;
-  node.priority = exec::kUrgent;
   node.run = run;
   node.info = &info;
   return node;
@@ -184,6 +183,7 @@ void Transfers::move(FieldState& field, const IndexSpaceRef& points, Instance& i
   Node& node =
       make(exec::NodeKind::copy, run_values, info_for(received ? "receive" : "send", origin),
            ValuesPayload{&instance, values, values->next(origin.call)});
+  if (!received) node.priority = exec::kUrgent;
   context_.analysis.log_operation(node, origin, &field, instance.memory, instance.memory, points);
   analysis::Edges edges = context_.analysis.edges_to(node);
   context_.analysis.use(edges, field.footprint(points, true), instance,
@@ -234,6 +234,7 @@ analysis::FoldPayload& Transfers::give(const exec::NodeRef& reducer,
   payload.section = section;
   Node& node = make(exec::NodeKind::other, run_give, info_for("send", origin), std::move(payload));
   auto& given = node.payload_as<analysis::FoldPayload>();
+  node.priority = exec::kUrgent;
   node.record = reducer.node->record;
   given.origin = analysis::failure_origin(node, origin);
   context_.analysis.log_operation(node, origin);
