@@ -150,16 +150,21 @@ def growth(records, folder, axis):
 
 
 def own_share(records, folder):
-    """Instructions per own point against the number of shards (dynamic control replication, Figure 12)."""
-    curves = series(records, "own_share", "instructions_per_point")
+    """Instructions per own point against the number of shards (dynamic control replication, Figures 12 to 14)."""
+    curves = {f"stencil, in the {key[1]}{way}": points
+              for way, metric in (("", ""), (", marked", "_traced"), (", found", "_automatic"))
+              for key, points in series(records, "own_share", "instructions_per_point" + metric).items()}
+    for key, points in series(records, "own_share_apps", "instructions_per_task").items():
+        curves[key[1]] = points
     if not curves:
         return False
-    figure, panel = plt.subplots(figsize=(4.8, 3.6))
-    for marker, (key, points) in zip(MARKERS, curves.items()):
-        panel.plot([size for size, _ in points], [r["value"] for _, r in points], marker=marker,
-                   label="in the " + key[1])
-    panel.set(xscale="log", ylim=(0, None), xlabel="shards", ylabel="instructions per own point")
-    panel.legend(fontsize=7)
+    figure, panel = plt.subplots(figsize=(6.4, 4.8))
+    for number, (name, points) in enumerate(curves.items()):
+        panel.plot([size for size, _ in points], [r["value"] for _, r in points],
+                   marker=MARKERS[number % len(MARKERS)], label=name)
+    panel.set(xscale="log", yscale="log", xlabel="shards", ylabel="instructions per own point, or task")
+    panel.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.tight_layout()
     save(figure, folder / "own_share.svg")
     return True
 
