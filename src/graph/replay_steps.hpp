@@ -173,8 +173,10 @@ inline std::uint32_t lower_all(Replay& replay, Successor head, const Successor* 
       lower_behind(replay, live, sink);
     } else if (is_last(live)) {
       if (successor.has_node()) {
+        // Before it starts: the replay may be over by the time that this returns, if it is the last one.
+        const bool urgent = replay.recorded.operations[index].priority == kUrgent;
         start_node(replay, live, sink);
-        if (replay.recorded.operations[index].priority == kUrgent) {  // it runs before all others
+        if (urgent) {  // it runs before all others
           room = false;
           if (next != kNoNode) sink.ready(replay.live()[std::exchange(next, kNoNode)]);
         }

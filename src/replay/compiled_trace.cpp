@@ -634,19 +634,23 @@ void CompiledTrace::compile(std::vector<exec::Template::Operation> operations) {
 /// shards that run in order wait for each other: what others await of a call comes before what is awaited of it.
 std::vector<std::uint32_t> CompiledTrace::order_in_steps(
     const std::vector<trace::RecordedEdge>& inner, const exec::Template& compiled) const {
-  std::vector<bool> late(operands_.size());
+  // Contributions come last: those that this shard gives may take values of others.
+  enum : std::uint8_t { at_once, behind_values, behind_contributions };
+  std::vector<std::uint8_t> turn(operands_.size());
   std::vector<std::uint32_t> order;
   auto edge = inner.begin();  // by target
   for (Index step = 0; step < steps(); ++step) {
     const Index first = first_of(step), end = recording_->steps[step].operations;
     for (Index i = first; i < end; ++i) {
-      late[i] = (compiled.nodes[i].flags & exec::kAwaits) != 0;
+      if (recording_->operations[i].work_as<analysis::TakePayload>() != nullptr)
+        turn[i] = behind_contributions;
+      else if ((compiled.nodes[i].flags & exec::kAwaits) != 0) turn[i] = behind_values;
       for (; edge != inner.end() && edge->to == i; ++edge)
-        if (edge->from >= first && late[edge->from]) late[i] = true;
+        if (edge->from >= first) turn[i] = std::max(turn[i], turn[edge->from]);
     }
-    for (const bool now : {false, true})
+    for (const std::uint8_t now : {at_once, behind_values, behind_contributions})
       for (Index i = first; i < end; ++i)
-        if (late[i] == now) order.push_back(i);
+        if (turn[i] == now) order.push_back(i);
   }
   return order;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -406,6 +407,38 @@ TEST(OnShardsWithThreads, WhatIsSentGoesBeforeTasksThatAreReady) {
   expect_that_sends_go_first(false);
 }
 TEST(OnShardsWithThreads, InReplaysToo) { expect_that_sends_go_first(true); }
+
+/// What a shard gives to others may take values of theirs: it waits for these first, and for contributions last. If it did
+/// not, two shards would wait for each other, for ever.
+TEST(OnShardsWithThreads, ContributionsThatTakeValuesOfOthers) {
+  static constexpr Field<double> level{"level"}, gained{"gained"};
+  const Task flow{"flow", [](Read<double> levels, Reduce<Sum, double> gains) {
+                    for (auto p : gains.domain()) gains[p] += levels[p] / 4;
+                  }};
+  const Task rise{"rise", [](ReadWrite<double> levels, ReadWrite<double> gains) {
+                    for (auto p : levels.domain()) levels[p] = std::exchange(gains[p], 0.0);
+                  }};
+  double sum = 0;
+  on_two_threads(
+      [&](Context& context) {
+        const Trace rounds{"rounds"};
+        const auto cells = context.region(Rect1{0, 63}, level, gained);
+        const auto blocks = context.blocks(cells, 4);
+        const auto halo = context.halo(blocks, 1);
+        context.fill(cells, level, 1.0);
+        context.fill(cells, gained, 0.0);
+        for (int round = 0; round < 20; ++round)
+          context.trace(rounds, [&] {
+            context.launch(flow, 4, halo[level], halo[gained]);
+            context.launch(rise, 4, blocks[level], blocks[gained]);
+          });
+        const auto levels = context.access<Read>(cells[level]);
+        if (!context.is_output_shard()) return;
+        for (Coord p = 0; p < 64; ++p) sum += levels[p];
+      },
+      [](std::unique_ptr<net::Transport> end) { return end; });
+  EXPECT_NEAR(sum, 58 * std::pow(0.25, 20) + 6 * std::pow(0.5, 20), 1e-12);
+}
 
 }  // namespace
 }  // namespace refrain::test::traces_on_shards_test
